@@ -1,0 +1,1 @@
+"""Frozen models and pure rules."""

@@ -1,0 +1,1 @@
+"""How a credential is recognised: by its name, by its own form, by what assigns it."""

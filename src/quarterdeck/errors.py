@@ -1,0 +1,202 @@
+"""Every error this product raises on purpose.
+
+* QuarterdeckError          code                 exit  http  raised when
+  x InvalidInput            INVALID_INPUT           2   400  the caller must change the request
+    + InvalidSettings       INVALID_INPUT           2   400  configuration that cannot be used
+  x NotFound                NOT_FOUND               3   404  a named thing is not there
+    + TraceNotFound         TRACE_NOT_FOUND         3   404
+    + ToolNotFound          NOT_FOUND               3   404
+  x Conflict                CONFLICT                4   409  the request does not fit the state
+    + DatabaseBehind        CONFLICT                4   409  it waits for `db upgrade`
+    + DatabaseAhead         CONFLICT                4   409  a newer program was here
+  x Denied                  DENIED                  5   403  a rule or the read-only mode refused
+  x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
+    + StorageUnavailable    SERVICE_UNAVAILABLE     6   503  the database is locked, full or away
+  x TimedOut                TIMEOUT                 7   504  the deadline passed
+  x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
+
+Constructors take facts; the class words the message, the details and the hint.
+Surfaces map this tree once each: `tools/errors.py`, `cli/main.py`, `web/errors.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class QuarterdeckError(Exception):
+    """Base of the tree; never raised itself."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    category: ClassVar[str] = "INTERNAL_ERROR"
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        details: Mapping[str, object] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        """Keep the one-sentence message, the facts, and what to do next."""
+        super().__init__(message)
+        self.message = message
+        self.details: dict[str, object] = dict(details or {})
+        self.hint = hint
+
+    def body(self) -> dict[str, object]:
+        """Return the wire form shared by every surface that speaks JSON."""
+        details = dict(self.details)
+        if self.code != self.category:
+            details["category"] = self.category
+        if self.hint:
+            details["hint"] = self.hint
+        error = {"code": self.code, "message": self.message, "details": details}
+        return {"success": False, "error": error}
+
+
+class InvalidInput(QuarterdeckError):
+    """The request cannot be carried out as written; sending it again will not help."""
+
+    code = category = "INVALID_INPUT"
+    exit_code = 2
+    http_status = 400
+
+    @classmethod
+    def field(cls, name: str, problem: str, *, hint: str | None = None) -> "InvalidInput":
+        """Refuse one argument, naming it."""
+        return cls.fields([(name, problem)], hint=hint)
+
+    @classmethod
+    def fields(
+        cls, problems: Sequence[tuple[str, str]], *, hint: str | None = None
+    ) -> "InvalidInput":
+        """Refuse several arguments at once, so that one round trip shows all of them."""
+        first_name, first_problem = problems[0]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return cls(
+            f"{first_name!r} {first_problem}{more}",
+            details={"fields": [{"field": name, "problem": text} for name, text in problems]},
+            hint=hint,
+        )
+
+
+class InvalidSettings(InvalidInput):
+    """The configuration cannot be used; the program refuses to start."""
+
+
+class NotFound(QuarterdeckError):
+    """A named thing is not there."""
+
+    code = category = "NOT_FOUND"
+    exit_code = 3
+    http_status = 404
+
+
+class TraceNotFound(NotFound):
+    """No stored trace has this id; it may have been pruned."""
+
+    code = "TRACE_NOT_FOUND"
+
+    def __init__(self, trace_id: str) -> None:
+        super().__init__(
+            f"Trace {trace_id!r} not found",
+            details={"traceId": trace_id},
+            hint="trace_list shows the traces that are kept; older ones are pruned",
+        )
+
+
+class ToolNotFound(NotFound):
+    """The client called a tool that this server does not offer."""
+
+    def __init__(self, name: str, offered: Sequence[str]) -> None:
+        closest = closest_name(name, offered)
+        super().__init__(
+            f"Tool {name!r} not found",
+            details={"tool": name, **({"closest": closest} if closest else {})},
+            hint=f"did you mean {closest!r}?" if closest else "tools/list shows what is offered",
+        )
+
+
+class Conflict(QuarterdeckError):
+    """The request is sound but does not fit the present state."""
+
+    code = category = "CONFLICT"
+    exit_code = 4
+    http_status = 409
+
+
+class DatabaseBehind(Conflict):
+    """A shared database is not upgraded behind its users' backs; someone has to decide it."""
+
+    def __init__(self, found: str | None, needed: str) -> None:
+        super().__init__(
+            "The database has not been prepared for this version of Quarterdeck",
+            details={"found": found, "needed": needed},
+            hint="run 'quarterdeck db upgrade'",
+        )
+
+
+class DatabaseAhead(Conflict):
+    """Writing with an older program could lose what the newer one has stored."""
+
+    def __init__(self, found: str, needed: str) -> None:
+        super().__init__(
+            "The database was written by a newer version of Quarterdeck",
+            details={"found": found, "needed": needed},
+            hint="install that version or a newer one, or choose another QUARTERDECK_HOME",
+        )
+
+
+class Denied(QuarterdeckError):
+    """A rule refused the request; `details["rule"]` names it."""
+
+    code = category = "DENIED"
+    exit_code = 5
+    http_status = 403
+
+
+class Unavailable(QuarterdeckError):
+    """A part we depend on does not answer; trying again later may help."""
+
+    code = category = "SERVICE_UNAVAILABLE"
+    exit_code = 6
+    http_status = 503
+
+
+class StorageUnavailable(Unavailable):
+    """The database is locked, full or away."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            "The database could not be used",
+            details={"reason": reason},
+            hint="run 'quarterdeck doctor' to see what is wrong",
+        )
+
+
+class TimedOut(QuarterdeckError):
+    """The deadline passed before the work was done."""
+
+    code = category = "TIMEOUT"
+    exit_code = 7
+    http_status = 504
+
+
+class InternalError(QuarterdeckError):
+    """A bug of ours or a broken answer from a backend; the log has the traceback."""
+
+    code = category = "INTERNAL_ERROR"
+
+    def __init__(self, reference: str | None = None) -> None:
+        super().__init__(
+            "Quarterdeck failed to carry out the request",
+            details={"reference": reference} if reference else {},
+            hint="the server's log has the details under this reference" if reference else None,
+        )
+
+
+def closest_name(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that `name` was probably meant to be."""
+    return next(iter(get_close_matches(name, known, n=1, cutoff=0.6)), None)

@@ -1,0 +1,303 @@
+"""The settings: what can be configured, within which limits, and what it is by default.
+
+`load_settings` is the only reader of the environment and of `config.toml`; everything
+else is handed the frozen result. `setting_sources` has the reading.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
+
+from quarterdeck.errors import closest_name
+from quarterdeck.setting_sources import (
+    Given,
+    Layer,
+    Problem,
+    find_home,
+    read_environment,
+    read_file,
+    read_flags,
+    refusal,
+)
+
+CONFIG_FILE = "config.toml"
+TOOLSETS = ("fleet", "a2a", "workflow", "memory", "guard", "agent", "session", "trace", "meta")
+
+MASK = "*" * 10
+# The lead that stays visible, then the password: of the user, or a parameter of libpq.
+URL_PASSWORDS = (
+    re.compile(r"(://[^:/?#]*:)([^/?#]+)(?=@)"),
+    re.compile(r"([?&](?:ssl)?password=)([^&#]+)"),
+)
+
+
+def _only_loopback(host: str) -> str:
+    try:
+        is_loopback = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback:
+        raise ValueError(
+            "must be a loopback address such as 127.0.0.1, ::1 or localhost, because there is"
+            " no authentication yet and other machines must not reach the server"
+        )
+    return host
+
+
+def _only_postgresql(url: SecretStr) -> SecretStr:
+    text = url.get_secret_value()
+    if not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError(
+            "must start with postgresql:// or postgres:// (when it is unset, the embedded SQLite"
+            " database in the home is used)"
+        )
+    if not _is_sound(text):
+        raise ValueError(
+            "is not a sound URL (in a user name or password, write '@' as %40, ':' as %3A,"
+            " '/' as %2F, '?' as %3F and '#' as %23)"
+        )
+    return url
+
+
+def _is_sound(url: str) -> bool:
+    """Tell whether a password can only be where `URL_PASSWORDS` looks for it."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return "@" not in parts.path + parts.query + parts.fragment
+
+
+def _split_names(names: object) -> object:
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+
+
+def _only_known_toolsets(names: tuple[str, ...]) -> tuple[str, ...]:
+    known = (*TOOLSETS, "all")
+    if not names:
+        raise ValueError(f"must name at least one of {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            closest = closest_name(name, known)
+            advice = f"did you mean {closest!r}?" if closest else f"known are {', '.join(known)}"
+            raise ValueError(f"names the unknown toolset {name!r} ({advice})")
+    return tuple(dict.fromkeys(names))
+
+
+class Section(BaseModel):
+    # An input may hold a secret, so no error may quote it.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class DatabaseSettings(Section):
+    url: Annotated[SecretStr, AfterValidator(_only_postgresql)] | None = Field(
+        default=None,
+        description="PostgreSQL database, `postgresql://user:password@host/name`."
+        " Unset means the embedded SQLite file `quarterdeck.db` in the home.",
+    )
+    durability: Literal["full", "normal"] = Field(
+        default="full",
+        description="`full` survives a power loss. `normal` survives a killed process, but a"
+        " power loss may lose the newest acknowledged writes.",
+    )
+    pool_size: int = Field(
+        default=10, ge=1, le=100, description="Most connections to PostgreSQL at one time."
+    )
+
+
+class ServerSettings(Section):
+    host: Annotated[str, AfterValidator(_only_loopback)] = Field(
+        default="127.0.0.1",
+        description="Address to listen on. Loopback only, because there is no authentication yet.",
+    )
+    port: int = Field(
+        default=7420, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
+    )
+    read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
+    toolsets: Annotated[
+        tuple[str, ...], BeforeValidator(_split_names), AfterValidator(_only_known_toolsets)
+    ] = Field(
+        default=("all",), description=f"Groups of tools to offer: {', '.join(TOOLSETS)}, or all."
+    )
+
+
+class TraceSettings(Section):
+    retention_days: int = Field(default=30, ge=1, le=3650, description="Days a trace is kept.")
+    max_traces: int = Field(
+        default=100_000,
+        ge=100,
+        le=100_000_000,
+        description="Most traces kept; the oldest go first.",
+    )
+
+
+class LogSettings(Section):
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severe message that is logged."
+    )
+
+
+class TelemetrySettings(Section):
+    otlp_endpoint: str | None = Field(
+        default=None,
+        description="OpenTelemetry collector that spans are sent to. Unset sends none.",
+    )
+
+
+class ShownSetting(NamedTuple):
+    """One setting as people may see it: passwords are masked."""
+
+    key: str
+    value: str | int | tuple[str, ...] | None
+    origin: str
+
+
+class Settings(BaseSettings):
+    """Every setting, frozen; built by `load_settings` and passed, never global."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    home: Path = Field(description="Folder of the database, `config.toml` and all other files.")
+    database: DatabaseSettings = Field(
+        default=DatabaseSettings(), description="Where state is kept."
+    )
+    server: ServerSettings = Field(
+        default=ServerSettings(), description="What is offered, and where."
+    )
+    trace: TraceSettings = Field(default=TraceSettings(), description="How long traces are kept.")
+    log: LogSettings = Field(default=LogSettings(), description="What is logged.")
+    telemetry: TelemetrySettings = Field(
+        default=TelemetrySettings(), description="Where spans are sent."
+    )
+
+    _origins: dict[str, str]
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        """Merge the layers, of which the first wins."""
+        # pydantic-settings' own sources read the process environment and forget where a
+        # value came from; it is given ours, merges them and validates the result.
+        sources = tuple(InitSettingsSource(type(self), layer.nested()) for layer in layers)
+        super().__init__(_build_sources=(sources, {}))
+        self._origins = _origins(layers)
+
+    @property
+    def config_path(self) -> Path:
+        return self.home / CONFIG_FILE
+
+    @property
+    def database_path(self) -> Path:
+        """Return where the embedded database is, if `database.url` is unset."""
+        return self.home / "quarterdeck.db"
+
+    def origin_of(self, key: str) -> str:
+        """Return who set `key`: "default", the config file, a variable or a flag."""
+        if key not in KEYS:
+            raise KeyError(key)
+        return self._origins.get(key, "default")
+
+    def shown(self) -> tuple[ShownSetting, ...]:
+        """Return every setting and its origin, fit to be printed."""
+        return tuple(map(self._shown, KEYS))
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return the passwords, as written and as decoded, for redaction to look for."""
+        texts = [_plain(self._value(key)) for key in KEYS]
+        found = [
+            match[2] for text in texts for url in URL_PASSWORDS for match in url.finditer(text)
+        ]
+        return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
+
+    def _shown(self, key: str) -> ShownSetting:
+        value = self._value(key)
+        if isinstance(value, str | Path | SecretStr):
+            value = _masked(_plain(value))
+        return ShownSetting(key, value, self.origin_of(key))
+
+    def _value(self, key: str) -> Path | SecretStr | str | int | tuple[str, ...] | None:
+        section, _, name = key.rpartition(".")
+        return getattr(getattr(self, section) if section else self, name)
+
+
+def load_settings(
+    *, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Read all sources: flags win over the environment, that over the config file.
+
+    Flags are named by dotted key; `None` as a value means that the flag was not used.
+
+    Raises:
+        InvalidSettings: names every problem of every source at once.
+    """
+    flags = flags or {}
+    environ = os.environ if environ is None else environ
+    home, origin = find_home(flags, environ)
+    layers = (
+        Layer({"home": Given(home, origin)}),
+        read_flags(flags, KEYS),
+        read_environment(environ, KEYS),
+        read_file(home / CONFIG_FILE, KEYS),
+    )
+    problems = [problem for layer in layers for problem in layer.problems]
+    try:
+        settings = Settings(layers)
+    except ValidationError as error:
+        problems += _value_problems(error, _origins(layers))
+        # Not chained: the library's error holds the values, and some are secret.
+        raise refusal(problems) from None
+    if problems:
+        raise refusal(problems)
+    return settings
+
+
+def find_config(*, home: Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the config file belongs, also when it is missing or broken."""
+    found, _ = find_home({"home": home}, os.environ if environ is None else environ)
+    return found / CONFIG_FILE
+
+
+def _keys() -> Iterator[str]:
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from (f"{name}.{inner}" for inner in field.annotation.model_fields)
+        else:
+            yield name
+
+
+KEYS = tuple(_keys())
+
+
+def _origins(layers: Sequence[Layer]) -> dict[str, str]:
+    return {key: given.origin for layer in reversed(layers) for key, given in layer.given.items()}
+
+
+def _value_problems(error: ValidationError, origins: Mapping[str, str]) -> Iterator[Problem]:
+    for wrong in error.errors(include_url=False, include_input=False):
+        key = ".".join(str(part) for part in wrong["loc"][:2])
+        text = wrong["msg"].removeprefix("Value error, ").replace("Input should ", "must ", 1)
+        yield Problem(key, origins.get(key, "default"), text)
+
+
+def _plain(value: object) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+
+
+def _masked(text: str) -> str:
+    for password in URL_PASSWORDS:
+        text = password.sub(rf"\1{MASK}", text)
+    return text
