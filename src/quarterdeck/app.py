@@ -1,0 +1,159 @@
+"""The composition root: the one place that picks implementations."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import anyio
+
+from quarterdeck.domain.guard import read_only
+from quarterdeck.domain.ids import new_id
+from quarterdeck.domain.redaction import Redactor
+from quarterdeck.errors import QuarterdeckError
+from quarterdeck.homes import prepare_home
+from quarterdeck.ports.clock import Clock
+from quarterdeck.services.calls import Calls
+from quarterdeck.services.daemons import DaemonService
+from quarterdeck.services.memory import MemoryService
+from quarterdeck.services.operation import Operations
+from quarterdeck.services.recorder import Recorder
+from quarterdeck.services.traces import TraceService
+from quarterdeck.settings import Settings
+from quarterdeck.telemetry import spans_to
+
+if TYPE_CHECKING:
+    from quarterdeck.ports.database import Database
+    from quarterdeck.ports.repositories import MemoryRepository
+    from quarterdeck.ports.store import Store
+
+logger = logging.getLogger(__name__)
+
+PRUNE_EVERY_SECONDS = 300
+
+
+class SystemClock:
+    """Implements `Clock` with the machine's own."""
+
+    def now(self) -> datetime:
+        """Return the present moment, in UTC."""
+        return datetime.now(UTC)
+
+    def ticks_us(self) -> int:
+        """Return microseconds that never run backwards."""
+        return time.perf_counter_ns() // 1000
+
+
+@dataclass(frozen=True)
+class Quarterdeck:
+    """The running product, as surfaces get it."""
+
+    settings: Settings
+    calls: Calls
+    memory: MemoryService
+    traces: TraceService
+    daemons: DaemonService
+    redactor: Redactor
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[None]:
+        """Be one of the node's processes: recover what died ones left, prune while alive."""
+        await self.daemons.start()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_pruning)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self.daemons.stop()
+
+    async def _keep_pruning(self) -> None:
+        limits = self.settings.trace
+        while True:
+            try:
+                await self.traces.prune(
+                    retention_days=limits.retention_days, max_traces=limits.max_traces
+                )
+            except QuarterdeckError:
+                logger.warning("Could not prune traces; trying again later", exc_info=True)
+            await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+
+@asynccontextmanager
+async def open_quarterdeck(
+    settings: Settings, *, clock: Clock | None = None
+) -> AsyncGenerator[Quarterdeck]:
+    """Open the database of `settings` and build everything on it."""
+    clock = clock or SystemClock()
+    store, memory = await asyncio.to_thread(_open_store, settings)
+    try:
+        yield _build(settings, store, memory, clock)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await store.close()
+
+
+def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
+    # Imported here: SQLAlchemy takes longer to import than `quarterdeck --help` may take.
+    from quarterdeck.repositories.sql import migrate
+    from quarterdeck.repositories.sql.memory import SqlMemoryRepository
+    from quarterdeck.repositories.sql.memory_index import PostgresMemoryIndex, SqliteMemoryIndex
+
+    prepare_home(settings)
+    if settings.database.url is None:
+        from quarterdeck.repositories.sql.sqlite import SqliteStore
+
+        migrate.prepare_sqlite(settings.database_path)
+        sqlite = SqliteStore(settings.database_path, durability=settings.database.durability)
+        return sqlite, SqlMemoryRepository(SqliteMemoryIndex())
+    from quarterdeck.repositories.sql.postgres import PostgresStore
+
+    url = settings.database.url.get_secret_value()
+    migrate.check_postgres(url)
+    postgres = PostgresStore(url, pool_size=settings.database.pool_size)
+    return postgres, SqlMemoryRepository(PostgresMemoryIndex())
+
+
+def _build(
+    settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock
+) -> Quarterdeck:
+    from quarterdeck.repositories.presence import FilePresence
+    from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
+    from quarterdeck.repositories.sql.traces import SqlTraceRepository
+
+    daemon_id, redactor = new_id(clock.now()), Redactor(settings.secrets())
+    trace_rows = SqlTraceRepository()
+    recorder = Recorder(trace_rows, redactor, clock, daemon_id)
+    operations = Operations(
+        store=store,
+        recorder=recorder,
+        clock=clock,
+        rules=(read_only,) if settings.server.read_only else (),
+        span=spans_to(settings.telemetry.otlp_endpoint),
+    )
+    traces = TraceService(operations, trace_rows)
+    presence = FilePresence(settings.home)
+    return Quarterdeck(
+        settings=settings,
+        calls=Calls(store, recorder, clock),
+        memory=MemoryService(operations, memory),
+        traces=traces,
+        daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
+        redactor=redactor,
+    )
+
+
+def open_database(settings: Settings) -> "Database":
+    """Return the database of `settings` for those who keep it; nothing is opened or created."""
+    from quarterdeck.repositories.sql.administration import PostgresDatabase, SqliteDatabase
+
+    if settings.database.url is None:
+        return SqliteDatabase(settings.database_path)
+    shown = {setting.key: setting.value for setting in settings.shown()}
+    url = settings.database.url.get_secret_value()
+    return PostgresDatabase(url, place=str(shown["database.url"]))

@@ -1,0 +1,1 @@
+"""What the services need from the outside, as Protocols."""

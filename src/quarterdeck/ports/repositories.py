@@ -1,0 +1,101 @@
+"""Where services keep things; each method runs inside a transaction of the store."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from quarterdeck.domain.json import JsonObject
+from quarterdeck.domain.memory import MemoryEntry
+from quarterdeck.domain.trace import Trace, TraceStatus
+from quarterdeck.ports.store import Transaction
+
+
+class MemoryRepository(Protocol):
+    """Entries of the shared memory."""
+
+    def put(
+        self,
+        tx: Transaction,
+        namespace: str,
+        key: str,
+        value: JsonObject,
+        text: str,
+        now: datetime,
+    ) -> bool:
+        """Store `value` (`text` is its JSON); return whether it replaced an older one."""
+        ...
+
+    def find(self, tx: Transaction, namespace: str, key: str) -> MemoryEntry | None:
+        """Return the entry, or `None`."""
+        ...
+
+    def remove(self, tx: Transaction, namespace: str, key: str) -> bool:
+        """Forget the entry; return whether it was there."""
+        ...
+
+    def count(self, tx: Transaction, namespace: str | None, prefix: str) -> int:
+        """Count the entries whose key starts with `prefix`, case-sensitively."""
+        ...
+
+    def list(
+        self, tx: Transaction, namespace: str | None, prefix: str, *, after: int, limit: int
+    ) -> Sequence[MemoryEntry]:
+        """Return entries by first store, oldest first, that come after place `after`.
+
+        Their values are not read.
+        """
+        ...
+
+    def search(
+        self, tx: Transaction, query: str, namespace: str | None, limit: int
+    ) -> Sequence[MemoryEntry]:
+        """Return the best matches in the order of `domain.search.tiers`, newest first in each."""
+        ...
+
+
+class TraceRepository(Protocol):
+    """Traces and their events."""
+
+    def add(self, tx: Transaction, trace: Trace) -> None:
+        """Write a trace with the events it has so far."""
+        ...
+
+    def close(self, tx: Transaction, trace: Trace) -> None:
+        """Write the end of a trace that `add` opened, with the events that came since."""
+        ...
+
+    def find(self, tx: Transaction, trace_id: str) -> Trace | None:
+        """Return the trace with its events, or `None`."""
+        ...
+
+    def list(self, tx: Transaction, status: TraceStatus | None, limit: int) -> Sequence[Trace]:
+        """Return root traces, newest first, without their events."""
+        ...
+
+    def children(self, tx: Transaction, trace_id: str) -> Sequence[Trace]:
+        """Return the traces of the work done inside a trace, oldest first, without events."""
+        ...
+
+    def open_of(self, tx: Transaction, daemon_id: str) -> Sequence[Trace]:
+        """Return the traces a process left open, without their events."""
+        ...
+
+    def prune(self, tx: Transaction, *, before: datetime, keep: int, most: int) -> int:
+        """Delete up to `most` of the oldest finished traces past either limit; return how many."""
+        ...
+
+
+class DaemonRepository(Protocol):
+    """The processes that own rows: open traces now, agents and tasks later."""
+
+    def add(self, tx: Transaction, daemon_id: str, node_id: str, now: datetime) -> None:
+        """Note that a process has started."""
+        ...
+
+    def running(self, tx: Transaction, node_id: str) -> Sequence[str]:
+        """Return the processes of this node that have not been seen to end."""
+        ...
+
+    def end(self, tx: Transaction, daemon_id: str, now: datetime) -> None:
+        """Note that a process has ended."""
+        ...

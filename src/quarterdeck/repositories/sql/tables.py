@@ -1,0 +1,86 @@
+"""The tables, as both databases have them. Times are microseconds since 1970, in UTC.
+
+`memory_tokens` is the search index of `memory`: on SQLite a full-text table, on PostgreSQL a
+table of token arrays (see `memory_index.py`); the first migration creates it.
+"""
+
+from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, Table, Text, literal_column
+from sqlalchemy.types import TypeEngine
+
+metadata = MetaData()
+
+
+def _big() -> TypeEngine[int]:
+    # SQLite's row id must be declared INTEGER; it is 64 bits wide all the same.
+    return BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _exact() -> TypeEngine[str]:
+    # Byte order on both databases: `prefix` is case-sensitive and ranges follow code points.
+    return Text().with_variant(Text(collation="C"), "postgresql")
+
+
+memory_table = Table(
+    "memory",
+    metadata,
+    Column("seq", _big(), primary_key=True, autoincrement=False),
+    Column("place", _big(), nullable=False),
+    Column("namespace", _exact(), nullable=False),
+    Column("key", _exact(), nullable=False),
+    Column("key_folded", _exact(), nullable=False),
+    Column("value", Text(), nullable=False),
+    Column("stored_at", _big(), nullable=False),
+    Index("memory_name", "namespace", "key", unique=True),
+    Index("memory_place", "place", unique=True),
+    sqlite_autoincrement=True,
+)
+
+# One row a trace, because a row costs more than its bytes: four rows of events took as long as
+# the rest of a tool call. `events` has one JSON document a line, so that more can be appended.
+# Ids sort by time, so the newest traces are at the end of the primary key.
+traces_table = Table(
+    "traces",
+    metadata,
+    Column("trace_id", _exact(), primary_key=True),
+    Column("parent_id", _exact()),
+    Column("workflow_id", Text(), nullable=False),
+    Column("operation", Text()),
+    Column("surface", Text(), nullable=False),
+    Column("actor", Text(), nullable=False),
+    Column("daemon_id", _exact(), nullable=False),
+    Column("status", Text(), nullable=False),
+    Column("started_at", _big(), nullable=False),
+    Column("ended_at", _big()),
+    Column("duration_us", _big(), nullable=False),
+    Column("event_count", Integer(), nullable=False),
+    Column("events", Text(), nullable=False),
+)
+Index(
+    "traces_not_successful",
+    traces_table.c.status,
+    traces_table.c.trace_id,
+    sqlite_where=traces_table.c.status != literal_column("'success'"),
+    postgresql_where=traces_table.c.status != literal_column("'success'"),
+)
+Index(
+    "traces_children",
+    traces_table.c.parent_id,
+    sqlite_where=traces_table.c.parent_id.is_not(None),
+    postgresql_where=traces_table.c.parent_id.is_not(None),
+)
+Index(
+    "traces_open",
+    traces_table.c.daemon_id,
+    sqlite_where=traces_table.c.ended_at.is_(None),
+    postgresql_where=traces_table.c.ended_at.is_(None),
+)
+
+daemons_table = Table(
+    "daemons",
+    metadata,
+    Column("daemon_id", _exact(), primary_key=True),
+    Column("node_id", _exact(), nullable=False),
+    Column("started_at", _big(), nullable=False),
+    Column("ended_at", _big()),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,1 @@
+"""Business rules: one class a noun, one public method an operation."""
