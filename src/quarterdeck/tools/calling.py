@@ -1,0 +1,212 @@
+"""How a request becomes a call: opened before validation, traced once, errors mapped."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import mcp.types as mt
+from fastmcp.exceptions import NotFoundError
+from fastmcp.prompts import PromptResult
+from fastmcp.resources import ResourceResult
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool, ToolResult
+
+from quarterdeck.domain.answer import Answer
+from quarterdeck.domain.redaction import Redactor
+from quarterdeck.errors import InvalidInput, ToolNotFound
+from quarterdeck.services.calls import Call, Calls, render_plainly
+from quarterdeck.services.recorder import Rendered
+from quarterdeck.tools.errors import (
+    error_result,
+    in_our_words,
+    known_error,
+    protocol_error,
+    result,
+)
+from quarterdeck.tools.narrowing import chosen_toolsets
+from quarterdeck.tools.registry import ToolSpec
+from quarterdeck.tools.stdio import UNREADABLE
+
+logger = logging.getLogger(__name__)
+
+_CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
+# Far more than any real name; a longer one is only ever a mistake or an attack.
+_NAME_LENGTH = 200
+
+
+class CallMiddleware(Middleware):
+    """Opens a call for each tool call, resource read and prompt, and answers its errors."""
+
+    def __init__(self, calls: Calls, redactor: Redactor, tools: Mapping[str, ToolSpec]) -> None:
+        """`tools` are those that are offered, by name."""
+        self._calls = calls
+        self._redactor = redactor
+        self._tools = tools
+
+    async def __call__(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:  # noqa: ANN401 - as FastMCP declares it
+        """Go straight to what is ours to answer; FastMCP's way there costs 30 us."""
+        if isinstance(context.message, Mapping):
+            return await self._on_raw_message(context, call_next)
+        match context.method:
+            case "tools/call":
+                return await self.on_call_tool(context, call_next)
+            case "resources/read":
+                return await self.on_read_resource(context, call_next)
+            case "prompts/get":
+                return await self.on_get_prompt(context, call_next)
+            case "tools/list":
+                return await self.on_list_tools(context, call_next)
+            case _:
+                return await call_next(context)
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Serve a tool call; it always gets a result, never a protocol error.
+
+        Our own tools are answered here: FastMCP's way from here to the tool (a second context,
+        a look-up through providers and transforms) costs as much as writing the trace.
+        """
+        name, sent = context.message.name, context.message.arguments or {}
+        call = _call(context, f"mcp.{name}", sent)
+        spec = self._offered(context).get(name)
+        try:
+            if spec is not None:
+                return await self._run(spec, call, context)
+            call.render = _render_foreign
+            return await self._calls.serve(call, partial(self._forward, context, call_next))
+        except Exception as error:  # noqa: BLE001 - the boundary of this surface
+            return error_result(known_error(error, call.call_id), self._redactor)
+
+    async def _run(
+        self,
+        spec: ToolSpec,
+        call: Call,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+    ) -> ToolResult:
+        call.render = spec.render
+
+        async def body() -> Answer:
+            _refuse_unreadable(context)
+            return await spec.function(**spec.checked(context.message.arguments or {}))
+
+        answer = await self._calls.serve(call, body)
+        rendered = call.rendered or spec.render(answer)
+        if rendered.problems:
+            problems = "; ".join(rendered.problems)
+            logger.error("The answer of %s breaks its schema: %s", spec.name, problems)
+        return result(rendered.text)
+
+    async def _forward(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        """Hand a call to FastMCP: a mounted tool, or one that is not there."""
+        name = context.message.name
+        missing = ToolNotFound(name[:_NAME_LENGTH], list(self._offered(context)))
+        if name in self._tools:
+            raise missing  # it is there, but not at this address
+        try:
+            return await call_next(context)
+        except NotFoundError as error:
+            raise missing from error
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[mt.ListToolsRequest],
+        call_next: CallNext[mt.ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """List what the request's address leaves of the offer."""
+        tools, chosen = await call_next(context), chosen_toolsets(context)
+        return tools if chosen is None else [tool for tool in tools if tool.tags & chosen]
+
+    def _offered(self, context: MiddlewareContext[Any]) -> Mapping[str, ToolSpec]:
+        chosen = chosen_toolsets(context)
+        if chosen is None:
+            return self._tools
+        return {name: spec for name, spec in self._tools.items() if spec.toolset in chosen}
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Serve a resource read; FastMCP words its errors."""
+        call = _call(context, "mcp.resources/read", {"uri": str(context.message.uri)})
+        return await self._pass_on(call, context, call_next)
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[mt.GetPromptRequestParams],
+        call_next: CallNext[mt.GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        """Serve a prompt; FastMCP words its errors."""
+        message = context.message
+        sent = {"name": message.name, "arguments": message.arguments or {}}
+        call = _call(context, "mcp.prompts/get", sent)
+        return await self._pass_on(call, context, call_next)
+
+    async def _on_raw_message(
+        self, context: MiddlewareContext[Mapping[str, Any]], call_next: CallNext[Any, Any]
+    ) -> Any:  # noqa: ANN401 - whatever FastMCP answers
+        """Serve a message that FastMCP could not read as what its method says.
+
+        A call among them is refused, and recorded like any other; notifications are no calls.
+        """
+        if context.method not in _CALLS or context.type != "request":
+            return await call_next(context)
+        sent = {key: value for key, value in context.message.items() if key != "_meta"}
+        call = _call(context, f"mcp.{context.method}", sent)
+        return await self._pass_on(call, context, call_next)
+
+    async def _pass_on(
+        self, call: Call, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
+    ) -> Any:  # noqa: ANN401 - whatever FastMCP answers
+        """Serve what FastMCP answers; its own errors stay in its words, which clients know."""
+
+        async def body() -> Any:  # noqa: ANN401 - whatever FastMCP answers
+            with in_our_words():
+                return await call_next(context)
+
+        try:
+            return await self._calls.serve(call, body)
+        except Exception as error:  # noqa: BLE001 - the boundary of this surface
+            raise protocol_error(error, call.call_id, self._redactor) from None
+
+
+def _render_foreign(answer: object) -> Rendered:
+    if isinstance(answer, ToolResult):
+        return render_plainly(answer.structured_content or answer.content)
+    return render_plainly(answer)
+
+
+def _refuse_unreadable(context: MiddlewareContext[Any]) -> None:
+    """Refuse a request that arrived in pieces no parser could put together (see `stdio`)."""
+    request = context.fastmcp_context and context.fastmcp_context.request_context
+    problem = (request.meta or {}).get(UNREADABLE) if request else None
+    if problem is not None:
+        raise InvalidInput(f"The request {problem}", hint="send valid JSON in UTF-8")
+
+
+def _call(context: MiddlewareContext[Any], name: str, sent: dict[str, Any]) -> Call:
+    call = Call(surface="mcp", name=name, input=sent)
+    fastmcp_context = context.fastmcp_context
+    request = fastmcp_context.request_context if fastmcp_context else None
+    if fastmcp_context is not None and request is not None:
+        call.request_id = str(fastmcp_context.request_id)
+        call.actor = _client_of(request)
+        traceparent = (request.meta or {}).get("traceparent")
+        call.traceparent = traceparent if isinstance(traceparent, str) else None
+    return call
+
+
+def _client_of(request: Any) -> str:  # noqa: ANN401 - FastMCP does not export its type
+    """Return what the client calls itself; it is a label, not a proof."""
+    params = request.session.client_params
+    if params is None:
+        return "mcp"
+    return f"{params.client_info.name}/{params.client_info.version}"[:200]
