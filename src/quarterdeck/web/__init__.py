@@ -1,0 +1,1 @@
+"""The pages and the HTTP surface around the MCP endpoint."""
