@@ -14,7 +14,6 @@ import anyio
 from quarterdeck.domain.guard import read_only
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.redaction import Redactor
-from quarterdeck.errors import QuarterdeckError
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.services.calls import Calls
@@ -63,14 +62,16 @@ class Quarterdeck:
     async def serving(self) -> AsyncGenerator[None]:
         """Be one of the node's processes: recover what died ones left, prune while alive."""
         await self.daemons.start()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_pruning)
-            try:
-                yield
-            finally:
-                tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True):
-            await self.daemons.stop()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._keep_pruning)
+                try:
+                    yield
+                finally:
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.daemons.stop()
 
     async def _keep_pruning(self) -> None:
         limits = self.settings.trace
@@ -79,8 +80,9 @@ class Quarterdeck:
                 await self.traces.prune(
                     retention_days=limits.retention_days, max_traces=limits.max_traces
                 )
-            except QuarterdeckError:
-                logger.warning("Could not prune traces; trying again later", exc_info=True)
+            except Exception:
+                # What goes wrong here must not end the server that it runs beside.
+                logger.exception("Could not prune traces; trying again later")
             await anyio.sleep(PRUNE_EVERY_SECONDS)
 
 

@@ -89,7 +89,7 @@ def _issues(trace: Trace, errors: Sequence[TraceEvent]) -> list[Finding]:
     if trace.status is TraceStatus.RUNNING:
         text = "The trace has no run.end event: the work goes on, or its process is gone"
         found.append(Finding(type="incomplete", message=text, severity="warning"))
-    if any("outputProblems" in event.payload for event in _results(trace)):
+    if any("outputProblems" in json.loads(event.payload) for event in _results(trace)):
         text = "The reply did not fit its output schema"
         found.append(Finding(type="output_schema", message=text, severity="warning"))
     if trace.duration_us > SLOW_TRACE_MS * 1000:

@@ -7,7 +7,7 @@ query is text: nothing in it is ever read as search syntax.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,12 +67,7 @@ def words_of(text: str) -> list[str]:
 
 def entry_tokens(namespace: str, key: str, value: JsonObject) -> list[str]:
     """Return everything an entry can be found by, each token once."""
-    folded = fold(key)
-    tokens = dict.fromkeys([_token(_NAMESPACE, namespace), _token(_WHOLE, folded[:LONGEST_WHOLE])])
-    tokens |= dict.fromkeys(_token(_START, folded[:size]) for size in range(1, SHORT_GRAM + 1))
-    tokens |= dict.fromkeys(_grams(folded, SHORT_GRAM))
-    tokens |= dict.fromkeys(_grams(folded, LONG_GRAM))
-    tokens |= dict.fromkeys(words_of(folded))
+    tokens = dict.fromkeys(_key_tokens(namespace, fold(key)))
     for text in _texts(value):
         if len(tokens) > MOST_TOKENS:
             break
@@ -83,39 +78,48 @@ def entry_tokens(namespace: str, key: str, value: JsonObject) -> list[str]:
 def tiers(query: str, namespace: str | None) -> Iterator[Tier]:
     """Yield the ranking of a query, best tier first: exact key, prefix, substring, words."""
     folded = fold(query)
-    where = () if namespace is None else (_token(_NAMESPACE, namespace),)
-    grams = _cover(folded)
-    start = _token(_START, folded[:SHORT_GRAM])
-    yield Tier(KeyMatch.WHOLE, (_token(_WHOLE, folded[:LONGEST_WHOLE]), *where))
-    yield Tier(KeyMatch.START, (start, *grams, *where))
+    spelled = _spelled(folded)
+    where = () if namespace is None else (_NAMESPACE + _spelled(namespace),)
+    grams = _cover(spelled)
+    yield Tier(KeyMatch.WHOLE, (_WHOLE + spelled[:LONGEST_WHOLE], *where))
+    yield Tier(KeyMatch.START, (_START + spelled[:SHORT_GRAM], *grams, *where))
     yield Tier(KeyMatch.INSIDE, (*grams, *where) if grams else ())
     if words := dict.fromkeys(words_of(folded)):
         yield Tier(KeyMatch.ABSENT, (*words, *where))
 
 
-def _token(mark: str, text: str) -> str:
-    return mark + text.translate(_STAND_INS)
+def _key_tokens(namespace: str, folded: str) -> list[str]:
+    spelled = _spelled(folded)
+    return [
+        _NAMESPACE + _spelled(namespace),
+        _WHOLE + spelled[:LONGEST_WHOLE],
+        *(_START + spelled[:size] for size in range(1, SHORT_GRAM + 1)),
+        *_grams(spelled, SHORT_GRAM, range(len(spelled) - SHORT_GRAM + 1)),
+        *_grams(spelled, LONG_GRAM, range(len(spelled) - LONG_GRAM + 1)),
+        *words_of(folded),
+    ]
 
 
-def _grams(folded: str, size: int) -> Iterator[str]:
-    return (_gram(folded, at, size) for at in range(len(folded) - size + 1))
-
-
-def _cover(folded: str) -> tuple[str, ...]:
+def _cover(spelled: str) -> tuple[str, ...]:
     """Return the fewest grams that hold every character of a query, none if it is too short.
 
     Each gram more is one more list of rows to walk.
     """
-    size = LONG_GRAM if len(folded) >= LONG_GRAM else SHORT_GRAM
-    last = len(folded) - size
+    size = LONG_GRAM if len(spelled) >= LONG_GRAM else SHORT_GRAM
+    last = len(spelled) - size
     if last < 0:
         return ()
     starts = [*range(0, last, size), last][:MOST_QUERY_GRAMS]
-    return tuple(dict.fromkeys(_gram(folded, at, size) for at in starts))
+    return tuple(dict.fromkeys(_grams(spelled, size, starts)))
 
 
-def _gram(folded: str, at: int, size: int) -> str:
-    return _token(_INSIDE, folded[at : at + size])
+def _grams(spelled: str, size: int, starts: Iterable[int]) -> list[str]:
+    return [_INSIDE + spelled[at : at + size] for at in starts]
+
+
+def _spelled(text: str) -> str:
+    """Return `text` as tokens spell it, character by character."""
+    return text.translate(_STAND_INS)
 
 
 def _texts(value: JsonObject) -> Iterator[str]:

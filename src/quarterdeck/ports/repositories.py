@@ -92,10 +92,10 @@ class DaemonRepository(Protocol):
         """Note that a process has started."""
         ...
 
-    def running(self, tx: Transaction, node_id: str) -> Sequence[str]:
+    def list(self, tx: Transaction, node_id: str) -> Sequence[str]:
         """Return the processes of this node that have not been seen to end."""
         ...
 
-    def end(self, tx: Transaction, daemon_id: str, now: datetime) -> None:
-        """Note that a process has ended."""
+    def remove(self, tx: Transaction, daemon_id: str) -> None:
+        """Note that a process has ended; safe to repeat."""
         ...

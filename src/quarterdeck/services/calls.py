@@ -11,7 +11,6 @@ from pydantic import TypeAdapter
 
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.json import JsonValue
-from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.store import Store
 from quarterdeck.services.recorder import Outcome, Recorder, Rendered, Run
@@ -131,6 +130,6 @@ class Calls:
     async def _record_failure(self, run: Run, error: BaseException) -> None:
         try:
             await self._record(run, Outcome(error=error))
-        except QuarterdeckError:
-            # The caller is told of the first failure; this one would hide it.
+        except Exception:
+            # The caller is told of the first failure; this one, whatever it is, would hide it.
             logger.exception("Could not write the trace of a failed call")

@@ -37,7 +37,7 @@ class DaemonService:
         """
         self._presence.announce(self.daemon_id)
         node_id, now = self._presence.node_id, self._clock.now()
-        others = await self._store.read(lambda tx: self._daemons.running(tx, node_id))
+        others = await self._store.read(lambda tx: self._daemons.list(tx, node_id))
         await self._store.write(lambda tx: self._daemons.add(tx, self.daemon_id, node_id, now))
         gone = [other for other in others if not self._presence.is_alive(other)]
         return sum([await self._bury(daemon_id) for daemon_id in gone])
@@ -54,6 +54,5 @@ class DaemonService:
         return interrupted
 
     async def _end(self, daemon_id: str) -> None:
-        now = self._clock.now()
-        await self._store.write(lambda tx: self._daemons.end(tx, daemon_id, now))
+        await self._store.write(lambda tx: self._daemons.remove(tx, daemon_id))
         self._presence.forget(daemon_id)

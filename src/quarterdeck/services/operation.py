@@ -11,7 +11,6 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.guard import Request, Rule
 from quarterdeck.domain.ids import new_id
-from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.calls import Call, Frame, current_frame, render_plainly, within
@@ -117,8 +116,8 @@ class Operation:
         self.run.ended = True
         try:
             await self._write_end(Outcome(error=error))
-        except QuarterdeckError:
-            # The caller is told of the first failure; this one would hide it.
+        except Exception:
+            # The caller is told of the first failure; this one, whatever it is, would hide it.
             logger.exception("Could not write the trace of a failed operation")
 
     async def _write_end(self, outcome: Outcome) -> None:

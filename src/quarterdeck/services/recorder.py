@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -23,6 +24,9 @@ from quarterdeck.errors import InternalError, QuarterdeckError
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.repositories import TraceRepository
 from quarterdeck.ports.store import Transaction
+
+# A number, or a W3C traceparent: nothing to hide, and different in every call.
+_HARMLESS = re.compile(r"[0-9]{1,19}|00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 CANCELLED = "CANCELLED"
 INTERRUPTED = "INTERRUPTED"
@@ -128,10 +132,10 @@ class Recorder:
     def _opening(self, run: Run) -> tuple[TraceEvent, ...]:
         about = {"surface": run.surface, "actor": self._label(run.actor)}
         if run.request_id is not None:
-            about["requestId"] = _storable(run.request_id)
+            about["requestId"] = self._reference(run.request_id)
         if run.traceparent is not None:
-            about["traceparent"] = _storable(run.traceparent)
-        start = self._redactor.json(dump(about))
+            about["traceparent"] = self._reference(run.traceparent)
+        start = dump(about)
         invoke = f'{{"toolName":{self._name(run)},"input":{self._input(run)}}}'
         return (
             TraceEvent(1, EventType.RUN_START, run.started_at, start),
@@ -188,6 +192,9 @@ class Recorder:
 
     def _name(self, run: Run) -> str:
         return dump(self._label(run.tool))
+
+    def _reference(self, text: str) -> str:
+        return text if _HARMLESS.fullmatch(text) else self._label(text)
 
     def _label(self, text: str) -> str:
         # Cut before it is kept, but not where a credential could be cut in two.

@@ -6,9 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from fastmcp.exceptions import FastMCPError, NotFoundError
-from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR, TextContent
+from mcp.types import INTERNAL_ERROR, CallToolResult, TextContent
 from pydantic import ValidationError
 
 from quarterdeck.domain.redaction import Redactor
@@ -28,7 +27,7 @@ def known_error(error: Exception, reference: str) -> QuarterdeckError:
     return InternalError(reference)
 
 
-def error_result(error: QuarterdeckError, redactor: Redactor) -> ToolResult:
+def error_result(error: QuarterdeckError, redactor: Redactor) -> CallToolResult:
     """Return the wire form of an error; what the caller sent may be quoted in it."""
     return result(_spelled(error, redactor), is_error=True)
 
@@ -60,12 +59,12 @@ def _spelled(error: QuarterdeckError, redactor: Redactor) -> str:
     return redactor.json(text.encode(errors="replace").decode())
 
 
-def result(text: str, *, is_error: bool = False) -> ToolResult:
+def result(text: str, *, is_error: bool = False) -> CallToolResult:
     """Return a reply whose text block and structured content are the same JSON."""
-    # Constructed without validation: FastMCP would serialize the document once more.
-    return ToolResult.model_construct(
+    # The protocol's own result, which FastMCP passes on as it is: from one of its `ToolResult`s
+    # it would make this one, after looking through the whole document.
+    return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content=json.loads(text),
-        meta=None,
         is_error=is_error,
     )

@@ -41,7 +41,17 @@ def prepare_sqlite(path: Path) -> None:
         _create_private(path)
         _use_write_ahead_log(path)
         # Autocommit in the driver, so that the BEGIN below covers the whole migration.
-        _upgrade("sqlite://", lambda: sqlite3.connect(path, isolation_level=None))
+        from sqlalchemy.exc import OperationalError
+
+        try:
+            _upgrade("sqlite://", lambda: sqlite3.connect(path, isolation_level=None))
+        except OperationalError as error:
+            raise StorageUnavailable(_sqlite_reason(error)) from error
+
+
+def _sqlite_reason(error: Exception) -> str:
+    # SQLAlchemy's own text repeats the statement; the driver's says what happened.
+    return str(getattr(error, "orig", error))
 
 
 def sqlite_revision(path: Path) -> str | None:
@@ -100,7 +110,9 @@ def upgrade_postgres(url: str) -> str | None:
     found = postgres_revision(url)
     _refuse_newer(found)
     if found != HEAD:
-        _upgrade("postgresql+psycopg://", lambda: psycopg.connect(url))
+        _upgrade(
+            "postgresql+psycopg://", lambda: psycopg.connect(url, connect_timeout=CONNECT_SECONDS)
+        )
     return found
 
 

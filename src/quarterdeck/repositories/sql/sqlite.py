@@ -11,6 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -155,7 +156,8 @@ class SqliteStore:
                 connection = connection or self._connect()
                 _commit(connection, batch)
             except sqlite3.Error as error:
-                _fail(connection, batch, error)
+                _fail(batch, error)
+                connection = _dropped(connection)
             _settle(batch)
         if connection is not None:
             connection.close()
@@ -194,13 +196,16 @@ def _commit(connection: sqlite3.Connection, batch: Sequence[_Decision]) -> None:
     connection.execute("COMMIT")
 
 
-def _fail(
-    connection: sqlite3.Connection | None, batch: Sequence[_Decision], error: sqlite3.Error
-) -> None:
-    if connection is not None and connection.in_transaction:
-        connection.rollback()
+def _fail(batch: Sequence[_Decision], error: sqlite3.Error) -> None:
     for decision in batch:
         decision.error = decision.error or error
+
+
+def _dropped(connection: sqlite3.Connection | None) -> None:
+    """Give up a connection that failed; closing it rolls back, and the next batch opens another."""
+    if connection is not None:
+        with suppress(sqlite3.Error):
+            connection.close()
 
 
 def _settle(batch: Sequence[_Decision]) -> None:
@@ -209,7 +214,8 @@ def _settle(batch: Sequence[_Decision]) -> None:
     for decision in batch:
         by_loop.setdefault(decision.loop, []).append(decision)
     for loop, decisions in by_loop.items():
-        if not loop.is_closed():
+        # A loop that was closed meanwhile has nobody waiting.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(_answer, decisions)
 
 
@@ -220,6 +226,7 @@ def _answer(decisions: Sequence[_Decision]) -> None:
 
 def _translated(error: BaseException) -> BaseException:
     """Return what a caller sees; a broken constraint is a bug of ours and stays itself."""
-    if isinstance(error, sqlite3.OperationalError):
+    # `DatabaseError` itself, not its kinds, says that the file is damaged or no database.
+    if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
         return StorageUnavailable(str(error))
     return error

@@ -81,6 +81,5 @@ daemons_table = Table(
     Column("daemon_id", _exact(), primary_key=True),
     Column("node_id", _exact(), nullable=False),
     Column("started_at", _big(), nullable=False),
-    Column("ended_at", _big()),
     sqlite_with_rowid=False,
 )

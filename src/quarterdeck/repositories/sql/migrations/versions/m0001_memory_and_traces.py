@@ -25,7 +25,6 @@ def upgrade() -> None:
         sa.Column("daemon_id", _exact(), primary_key=True),
         sa.Column("node_id", _exact(), nullable=False),
         sa.Column("started_at", _big(), nullable=False),
-        sa.Column("ended_at", _big()),
         sqlite_with_rowid=False,
     )
 

@@ -1,0 +1,39 @@
+"""One error of every class of the tree, for tests that walk a surface."""
+
+from collections.abc import Callable, Iterator
+
+from quarterdeck.errors import (
+    DatabaseAhead,
+    DatabaseBehind,
+    InternalError,
+    QuarterdeckError,
+    StorageUnavailable,
+    ToolNotFound,
+    TraceNotFound,
+)
+
+# Those that are made from facts; all others take a message.
+FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
+    TraceNotFound: lambda: TraceNotFound("t1"),
+    ToolNotFound: lambda: ToolNotFound("memory_stor", ["memory_store"]),
+    DatabaseBehind: lambda: DatabaseBehind(None, "0001"),
+    DatabaseAhead: lambda: DatabaseAhead("9999", "0001"),
+    StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
+    InternalError: lambda: InternalError("r1"),
+}
+
+
+def one_of_each() -> list[QuarterdeckError]:
+    return [made(kind) for kind in sorted(kinds(), key=lambda kind: kind.__name__)]
+
+
+def kinds(base: type[QuarterdeckError] = QuarterdeckError) -> Iterator[type[QuarterdeckError]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def made(kind: type[QuarterdeckError]) -> QuarterdeckError:
+    if kind in FROM_FACTS:
+        return FROM_FACTS[kind]()
+    return kind("It did not work", details={"fact": 1}, hint="try this")

@@ -1,0 +1,59 @@
+"""The installed `quarterdeck` as a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+QUARTERDECK = Path(sys.executable).with_name("quarterdeck")
+END_SECONDS = 20
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return the environment of a user who has nothing configured but the home."""
+    return {"HOME": str(home), "PATH": os.defpath, "QUARTERDECK_HOME": str(home / "quarterdeck")}
+
+
+@contextmanager
+def process(*arguments: str, home: Path) -> Generator[subprocess.Popen[str]]:
+    """Start a command with all streams piped; it is gone afterwards, however the test ends."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [QUARTERDECK, *arguments],
+        env=environment(home),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        encoding="utf-8",
+    ) as started:
+        try:
+            yield started
+        finally:
+            if started.poll() is None:
+                started.kill()
+
+
+@contextmanager
+def http_server(*arguments: str, home: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """Start `quarterdeck up` on a free port; yield its base URL and its process."""
+    with process("up", "--port", "0", *arguments, home=home) as started:
+        yield _address(stream(started.stdout)), started
+
+
+def stream(of_process: IO[str] | None) -> IO[str]:
+    assert of_process is not None, "all streams are piped"
+    return of_process
+
+
+def _address(printed: IO[str]) -> str:
+    lines: list[str] = []
+    while not lines or not lines[-1].startswith("Stop with"):
+        line = printed.readline()
+        assert line, f"the server ended before it was ready: {lines}"
+        lines.append(line)
+    (dashboard,) = [line.split()[1] for line in lines if line.split()[0] == "Dashboard"]
+    return dashboard.rstrip("/")
