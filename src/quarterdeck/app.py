@@ -104,7 +104,11 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
     # Imported here: SQLAlchemy takes longer to import than `quarterdeck --help` may take.
     from quarterdeck.repositories.sql import migrate
     from quarterdeck.repositories.sql.memory import SqlMemoryRepository
-    from quarterdeck.repositories.sql.memory_index import PostgresMemoryIndex, SqliteMemoryIndex
+    from quarterdeck.repositories.sql.memory_index import (
+        POSTGRES_SPELLING,
+        SQLITE_SPELLING,
+        MemoryIndex,
+    )
 
     prepare_home(settings)
     if settings.database.url is None:
@@ -112,13 +116,13 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 
         migrate.prepare_sqlite(settings.database_path)
         sqlite = SqliteStore(settings.database_path, durability=settings.database.durability)
-        return sqlite, SqlMemoryRepository(SqliteMemoryIndex())
+        return sqlite, SqlMemoryRepository(MemoryIndex(SQLITE_SPELLING))
     from quarterdeck.repositories.sql.postgres import PostgresStore
 
     url = settings.database.url.get_secret_value()
     migrate.check_postgres(url)
     postgres = PostgresStore(url, pool_size=settings.database.pool_size)
-    return postgres, SqlMemoryRepository(PostgresMemoryIndex())
+    return postgres, SqlMemoryRepository(MemoryIndex(POSTGRES_SPELLING))
 
 
 def _build(

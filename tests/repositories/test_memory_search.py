@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from quarterdeck.domain.json import JsonObject, JsonValue
 from quarterdeck.domain.memory import KEY_LENGTH, QUERY_LENGTH
 from quarterdeck.ports.store import Transaction
+from quarterdeck.repositories.sql import memory_index
 from tests.support.stores import Database
 
 UNSPACED = "界語かなカナไทย"
@@ -121,8 +122,15 @@ queries = st.tuples(
 )
 
 
+@pytest.fixture(params=[2, memory_index.FEW], ids=["words are common", "words are rare"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let PostgreSQL take each of its two ways to a word."""
+    monkeypatch.setattr(memory_index, "FEW", request.param)
+
+
+@pytest.mark.usefixtures("few")
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(first=changes, second=changes, questions=st.lists(queries, min_size=1, max_size=8))
 async def test_the_answer_is_that_of_a_naive_search_whatever_was_stored_replaced_and_removed(

@@ -17,7 +17,11 @@ from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.repositories.sql import migrate
 from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
 from quarterdeck.repositories.sql.memory import SqlMemoryRepository
-from quarterdeck.repositories.sql.memory_index import PostgresMemoryIndex, SqliteMemoryIndex
+from quarterdeck.repositories.sql.memory_index import (
+    POSTGRES_SPELLING,
+    SQLITE_SPELLING,
+    MemoryIndex,
+)
 from quarterdeck.repositories.sql.postgres import PostgresStore
 from quarterdeck.repositories.sql.sqlite import SqliteStore
 from quarterdeck.repositories.sql.traces import SqlTraceRepository
@@ -111,14 +115,18 @@ class Database:
 def sqlite_database(path: Path) -> Database:
     migrate.prepare_sqlite(path)
     return Database(
-        lambda: SqliteStore(path), SqliteStore(path), SqlMemoryRepository(SqliteMemoryIndex())
+        lambda: SqliteStore(path),
+        SqliteStore(path),
+        SqlMemoryRepository(MemoryIndex(SQLITE_SPELLING)),
     )
 
 
 def postgres_database(url: str) -> Database:
     migrate.upgrade_postgres(url)
     return Database(
-        lambda: PostgresStore(url), PostgresStore(url), SqlMemoryRepository(PostgresMemoryIndex())
+        lambda: PostgresStore(url),
+        PostgresStore(url),
+        SqlMemoryRepository(MemoryIndex(POSTGRES_SPELLING)),
     )
 
 

@@ -118,13 +118,13 @@ async def _resources(
     """Return what the server lists, from its live registry."""
     resources = [
         ResourceRow(uri=str(found.uri), name=found.name, description=found.description)
-        for found in await server.list_resources()
+        for found in await server.list_resources(run_middleware=False)
     ]
     templates = [
         ResourceTemplateRow(
             uri_template=found.uri_template, name=found.name, description=found.description
         )
-        for found in await server.list_resource_templates()
+        for found in await server.list_resource_templates(run_middleware=False)
     ]
     return (
         sorted(resources, key=lambda row: row.uri),

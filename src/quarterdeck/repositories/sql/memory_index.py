@@ -1,171 +1,155 @@
 """The search index of each database: which rows carry all of these tokens, newest first."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import ClauseElement, TextClause, bindparam, text
+from sqlalchemy import BigInteger, TextClause, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.types import Text
+from sqlalchemy.types import Text, TypeEngine
 
 from quarterdeck.domain.search import KeyMatch, Tier
 from quarterdeck.repositories.sql.transaction import Row, SqlTransaction, Statement
 
 _COLUMNS = "m.namespace, m.key, m.value, m.stored_at, m.place, m.seq"
+FEW = 1000
 _IN_NAMESPACE = "(:namespace IS NULL OR m.namespace = :namespace)"
 
 
-class MemoryIndex(Protocol):
-    """One database's way to keep and ask tokens."""
+@dataclass(frozen=True)
+class Spelling:
+    """How one database says it.
 
-    def next_seq(self, tx: SqlTransaction) -> int:
-        """Return a number greater than any a row has ever had."""
-        ...
-
-    def add(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
-        """Index a row."""
-        ...
-
-    def remove(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
-        """Forget a row; `tokens` are those it was added with."""
-        ...
-
-    def newest(
-        self, tx: SqlTransaction, tier: Tier, folded: str, namespace: str | None, limit: int
-    ) -> Sequence[Row]:
-        """Return the newest rows of a tier: all its tokens, and the query where it says."""
-        ...
-
-
-def _key_tests(position: str) -> dict[KeyMatch, str]:
-    """Return each tier's test of the key; `position` finds the query in it, 0 when absent."""
-    return {
-        KeyMatch.WHOLE: "m.key_folded = :folded",
-        KeyMatch.START: f"{position} = 1 AND m.key_folded <> :folded",
-        KeyMatch.INSIDE: f"{position} > 1",
-        KeyMatch.ABSENT: f"{position} = 0",
-    }
-
-
-class SqliteMemoryIndex:
-    """An FTS5 table that stores no text.
-
-    It walks matches from the newest row on, so a common word costs no more than a rare one.
-    Its `ascii` tokenizer splits at ASCII punctuation and blanks only, which tokens never have.
-    Numbers are never used twice: a token left behind by mistake could only point at nothing.
+    `position` finds the query in a key, 0 when it is not there. `few` looks for rows in any
+    order, where the database does not walk its index from the newest on.
     """
 
-    _NEXT = Statement(
-        text("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory'), 0) + 1")
-    )
-    _ADD = Statement(text("INSERT INTO memory_tokens(rowid, tokens) VALUES (:seq, :tokens)"))
-    _REMOVE = Statement(
-        text(
-            "INSERT INTO memory_tokens(memory_tokens, rowid, tokens) "
-            "VALUES ('delete', :seq, :tokens)"
-        )
-    )
+    next_seq: str
+    add: str
+    remove: str
+    with_tokens: str
+    position: str
+    token_type: TypeEngine[str] | ARRAY[str]
+    stored: Callable[[Sequence[str]], object]
+    asked: Callable[[Sequence[str]], object]
+    few: str | None = None
 
-    def __init__(self) -> None:
-        """Statements are compiled once."""
-        tests = _key_tests("instr(m.key_folded, :folded)")
-        self._by_tokens = {
-            match: Statement(
-                text(
-                    f"SELECT {_COLUMNS} FROM memory_tokens t CROSS JOIN memory m "  # noqa: S608 - parts are constants
-                    "ON m.seq = t.rowid WHERE memory_tokens MATCH :tokens "
-                    f"AND {test} AND {_IN_NAMESPACE} ORDER BY t.rowid DESC LIMIT :limit"
-                )
-            )
+
+# An FTS5 table that stores no text. It walks matches from the newest row on, so a common word
+# costs no more than a rare one. Its `ascii` tokenizer splits at ASCII punctuation and blanks only,
+# which tokens never have. A table without text must be told which tokens to take out; numbers
+# are never used twice, so one left behind by mistake could only point at nothing.
+SQLITE_SPELLING = Spelling(
+    next_seq="SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory'), 0) + 1",
+    add="INSERT INTO memory_tokens(rowid, tokens) VALUES (:seq, :tokens)",
+    remove=(
+        "INSERT INTO memory_tokens(memory_tokens, rowid, tokens) VALUES ('delete', :seq, :tokens)"
+    ),
+    with_tokens=(
+        "FROM memory_tokens t CROSS JOIN memory m ON m.seq = t.rowid "
+        "WHERE memory_tokens MATCH :tokens AND {test} ORDER BY t.rowid DESC"
+    ),
+    position="instr(m.key_folded, :folded)",
+    token_type=Text(),
+    stored=" ".join,
+    asked=lambda tokens: " ".join(f'"{token}"' for token in tokens),
+)
+
+# A table of token arrays under a GIN index, which finds all matches or none: good for a rare word,
+# slow for a common one. So a look at up to `FEW` matches decides. If there are no more, these
+# are tested; else the table is walked from its newest row on, which soon meets enough of them.
+POSTGRES_SPELLING = Spelling(
+    next_seq="SELECT nextval('memory_seq')",
+    add="INSERT INTO memory_tokens(seq, tokens) VALUES (:seq, :tokens)",
+    remove="DELETE FROM memory_tokens WHERE seq = :seq AND :tokens IS NOT NULL",
+    with_tokens=(
+        "FROM memory_tokens t JOIN memory m USING (seq) "
+        "WHERE t.tokens @> :tokens AND {test} ORDER BY t.seq DESC"
+    ),
+    position="strpos(m.key_folded, :folded)",
+    token_type=ARRAY(Text()),
+    stored=list,
+    asked=list,
+    few="SELECT seq FROM memory_tokens WHERE tokens @> :tokens LIMIT :few",
+)
+
+
+class MemoryIndex:
+    """One database's way to keep and ask tokens."""
+
+    def __init__(self, spelling: Spelling) -> None:
+        """`spelling` must be that of the store whose transactions are passed in."""
+        self._spelling = spelling
+        self._next_seq = Statement(text(spelling.next_seq))
+        self._add = Statement(self._typed(spelling.add, "tokens"))
+        self._remove = Statement(self._typed(spelling.remove, "tokens"))
+        tests = _key_tests(spelling.position)
+        self._by_tokens = {match: self._asking(test) for match, test in tests.items()}
+        self._by_scan = self._scanning(tests[KeyMatch.INSIDE])
+        self._few = None if spelling.few is None else Statement(self._typed(spelling.few, "tokens"))
+        self._among = {
+            match: self._scanning(f"m.seq = ANY(:found) AND {test}", "found")
             for match, test in tests.items()
         }
-        self._by_scan = Statement(_scan(tests[KeyMatch.INSIDE]))
 
     def next_seq(self, tx: SqlTransaction) -> int:
         """Return a number greater than any a row has ever had."""
-        row = tx.row(self._NEXT, {})
+        row = tx.row(self._next_seq, {})
         assert row is not None, "the statement always has one row"
         return row[0]
 
     def add(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
         """Index a row."""
-        tx.run(self._ADD, {"seq": seq, "tokens": " ".join(tokens)})
+        tx.run(self._add, {"seq": seq, "tokens": self._spelling.stored(tokens)})
 
     def remove(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
-        """Forget a row; a table that stores no text must be told what to take out."""
-        tx.run(self._REMOVE, {"seq": seq, "tokens": " ".join(tokens)})
+        """Forget a row; `tokens` are those it was added with."""
+        tx.run(self._remove, {"seq": seq, "tokens": self._spelling.stored(tokens)})
 
     def newest(
         self, tx: SqlTransaction, tier: Tier, folded: str, namespace: str | None, limit: int
     ) -> Sequence[Row]:
-        """Return the newest rows of a tier."""
+        """Return the newest rows of a tier: all its tokens, and the query where it says."""
         params: dict[str, object] = {"folded": folded, "namespace": namespace, "limit": limit}
         if not tier.tokens:
             return tx.rows(self._by_scan, params)
-        params["tokens"] = " ".join(f'"{token}"' for token in tier.tokens)
+        params["tokens"] = self._spelling.asked(tier.tokens)
+        if self._few is not None:
+            found = tx.rows(self._few, {"tokens": params["tokens"], "few": FEW})
+            if len(found) < FEW:
+                del params["tokens"]
+                params["found"] = [seq for (seq,) in found]
+                return tx.rows(self._among[tier.key_match], params)
         return tx.rows(self._by_tokens[tier.key_match], params)
 
+    def _asking(self, test: str) -> Statement:
+        matching = self._spelling.with_tokens.format(test=f"{test} AND {_IN_NAMESPACE}")
+        query = f"SELECT {_COLUMNS} {matching} LIMIT :limit"
+        return Statement(self._typed(query, "tokens", "namespace", "folded"))
 
-class PostgresMemoryIndex:
-    """A table of token arrays under a GIN index."""
+    def _scanning(self, test: str, *names: str) -> Statement:
+        matching = f"FROM memory m WHERE {test} AND {_IN_NAMESPACE} ORDER BY m.seq DESC"
+        query = f"SELECT {_COLUMNS} {matching} LIMIT :limit"
+        return Statement(self._typed(query, *names, "namespace", "folded"))
 
-    _NEXT = Statement(text("SELECT nextval('memory_seq')"))
-    _ADD = Statement(
-        text("INSERT INTO memory_tokens(seq, tokens) VALUES (:seq, :tokens)").bindparams(
-            bindparam("tokens", type_=ARRAY(Text()))
-        )
-    )
-    _REMOVE = Statement(text("DELETE FROM memory_tokens WHERE seq = :seq"))
-
-    def __init__(self) -> None:
-        """Statements are compiled once."""
-        tests = _key_tests("strpos(m.key_folded, :folded)")
-        self._by_tokens = {
-            match: Statement(
-                _typed(
-                    f"SELECT {_COLUMNS} FROM memory_tokens t JOIN memory m USING (seq) "  # noqa: S608 - parts are constants
-                    f"WHERE t.tokens @> :tokens AND {test} AND {_IN_NAMESPACE} "
-                    "ORDER BY t.seq DESC LIMIT :limit"
-                ).bindparams(bindparam("tokens", type_=ARRAY(Text())))
-            )
-            for match, test in tests.items()
+    def _typed(self, statement: str, *names: str) -> TextClause:
+        # PostgreSQL cannot infer the type of a parameter that is only compared with NULL.
+        types = {
+            "tokens": self._spelling.token_type,
+            "namespace": Text(),
+            "folded": Text(),
+            "found": ARRAY(BigInteger()),
         }
-        self._by_scan = Statement(_scan(tests[KeyMatch.INSIDE]))
-
-    def next_seq(self, tx: SqlTransaction) -> int:
-        """Return a number greater than any a row has ever had."""
-        row = tx.row(self._NEXT, {})
-        assert row is not None, "a sequence always answers"
-        return row[0]
-
-    def add(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
-        """Index a row."""
-        tx.run(self._ADD, {"seq": seq, "tokens": list(tokens)})
-
-    def remove(self, tx: SqlTransaction, seq: int, tokens: Sequence[str]) -> None:
-        """Forget a row."""
-        del tokens
-        tx.run(self._REMOVE, {"seq": seq})
-
-    def newest(
-        self, tx: SqlTransaction, tier: Tier, folded: str, namespace: str | None, limit: int
-    ) -> Sequence[Row]:
-        """Return the newest rows of a tier."""
-        params: dict[str, object] = {"folded": folded, "namespace": namespace, "limit": limit}
-        if not tier.tokens:
-            return tx.rows(self._by_scan, params)
-        params["tokens"] = list(tier.tokens)
-        return tx.rows(self._by_tokens[tier.key_match], params)
+        return text(statement).bindparams(*(bindparam(name, type_=types[name]) for name in names))
 
 
-def _scan(test: str) -> ClauseElement:
-    return _typed(
-        f"SELECT {_COLUMNS} FROM memory m WHERE {test} AND {_IN_NAMESPACE} "  # noqa: S608 - parts are constants
-        "ORDER BY m.seq DESC LIMIT :limit"
-    )
-
-
-def _typed(statement: str) -> TextClause:
-    # PostgreSQL cannot infer the type of a parameter that is only compared with NULL.
-    return text(statement).bindparams(
-        bindparam("namespace", type_=Text()), bindparam("folded", type_=Text())
-    )
+def _key_tests(position: str) -> dict[KeyMatch, str]:
+    """Return each tier's test of the key."""
+    # No equality with a position: PostgreSQL takes one for rare, and would rather sort all rows
+    # that have a common word than walk from the newest on.
+    starts = f"{position} > 0 AND NOT {position} > 1"
+    return {
+        KeyMatch.WHOLE: "m.key_folded = :folded",
+        KeyMatch.START: f"{starts} AND m.key_folded <> :folded",
+        KeyMatch.INSIDE: f"{position} > 1",
+        KeyMatch.ABSENT: f"NOT {position} > 0",
+    }
