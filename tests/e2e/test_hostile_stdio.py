@@ -101,6 +101,14 @@ def test_a_malformed_request_gets_a_protocol_error_and_a_trace(
     assert _lives(server)
 
 
+def test_a_dotenv_of_the_folder_that_a_client_works_in_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FASTMCP_LOG_LEVEL=nonsense\n", encoding="utf-8")
+
+    with raw_stdio(tmp_path / "home", folder=tmp_path) as server:
+        assert _lives(server)
+        assert server.end() == (0, "")
+
+
 def _lives(server: RawStdio) -> bool:
     server.send(tool_call(99, "memory_retrieve", {"key": "nothing here"}))
     answer = server.answer()

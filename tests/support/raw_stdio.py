@@ -63,13 +63,16 @@ def tool_call(number: int, tool: str, arguments: object) -> bytes:
 
 
 @contextmanager
-def raw_stdio(home: Path, settings: Mapping[str, str] | None = None) -> Generator[RawStdio]:
-    """Start a server of its own home; end it on the way out, whatever happened."""
+def raw_stdio(
+    home: Path, settings: Mapping[str, str] | None = None, *, folder: Path | None = None
+) -> Generator[RawStdio]:
+    """Start a server of its own home, in `folder`; end it on the way out, whatever happened."""
     process = subprocess.Popen(
         [sys.executable, "-m", "quarterdeck", "mcp", "--standalone"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=folder,
         env={**os.environ, "QUARTERDECK_HOME": str(home), **(settings or {})},
     )
     try:
