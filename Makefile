@@ -10,10 +10,10 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-emit-index-url --no-header $(UPGRADE)
 
 .DEFAULT_GOAL := setup
-.PHONY: help setup run test check fix bench snap lock clean
+.PHONY: help setup run test conformance check fix bench snap lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## create or refresh the environment in .venv
 
@@ -22,6 +22,9 @@ run: $(READY) ## start the server in the foreground
 
 test: $(READY) ## run the tests; ARGS="tests/domain -k memory" narrows them
 	$(BIN)/pytest -n auto $(ARGS)
+
+conformance: $(READY) ## the part of the tests that official MCP suites and the Inspector make
+	$(BIN)/pytest -v tests/conformance $(ARGS)
 
 check: $(READY) ## lint, formatting, types and import rules
 	$(BIN)/ruff check

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from quarterdeck.domain.answer import Answer
-from quarterdeck.domain.json import JsonValue
+from quarterdeck.domain.json import JsonObject
 
 TRACE_ID_LENGTH = 100
 PAYLOAD_BYTES = 64 * 1024
@@ -101,7 +101,7 @@ class TraceEventRow(Answer):
     type: EventType
     sequence: int
     timestamp: datetime
-    payload: JsonValue | None = None
+    payload: JsonObject | None = None
     status: TraceStatus | None = None
     duration_ms: float | None = None
 
