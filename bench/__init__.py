@@ -1,0 +1,1 @@
+"""Measurements of Quarterdeck against named peers; run with `python -m bench`."""
