@@ -40,11 +40,14 @@ async def _measured(names: Sequence[str], quick: bool) -> dict[str, str]:
     print(described)
     parts = {"machine": described}
     for name in names:
+        load = machine.load()
+        print(load)
         parts[name] = ""
         measure: Measure = import_module(f"bench.{name}").measure
         async for section in measure(quick=quick):
             print(as_text(section), flush=True)
             parts[name] += as_markdown(section) + "\n"
+        parts[name] += load
     return parts
 
 

@@ -24,9 +24,13 @@ def describe() -> str:
         f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GiB, {platform.system()}",
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {packages}",
         f"one fsync of 4 KiB where the databases were: {milliseconds(fsync_seconds())} (median)",
-        f"load average when the run began: {os.getloadavg()[0]:.1f}",
     )
     return "".join(f"- {line}\n" for line in lines)
+
+
+def load() -> str:
+    """Return how busy the machine is, which belongs to what is measured next."""
+    return f"Load average before these were measured: {os.getloadavg()[0]:.1f}\n"
 
 
 def fsync_seconds() -> float:
