@@ -92,10 +92,12 @@ class TraceService:
     async def prune(self, *, retention_days: int, max_traces: int) -> int:
         """Delete finished traces past their age or beyond the count, oldest first."""
         before = self.operations.clock.now() - timedelta(days=retention_days)
-        pruned = 0
-        while batch := await self.operations.store.write(
-            lambda tx: self._traces.prune(tx, before=before, keep=max_traces, most=PRUNE_BATCH)
-        ):
+        pruned, batch = 0, PRUNE_BATCH
+        # A short batch ends it: at the limit every call adds one more, and it would never end.
+        while batch == PRUNE_BATCH:
+            batch = await self.operations.store.write(
+                lambda tx: self._traces.prune(tx, before=before, keep=max_traces, most=PRUNE_BATCH)
+            )
             pruned += batch
         return pruned
 
