@@ -54,8 +54,9 @@ SQLITE_SPELLING = Spelling(
     asked=lambda tokens: " ".join(f'"{token}"' for token in tokens),
 )
 
-# A table of token arrays under a GIN index, which finds all matches or none: good for a rare word,
-# slow for a common one. So a look at up to `FEW` matches decides. If there are no more, these
+# A table of token arrays under a GIN index. Whether to sort all matches or to walk from the newest
+# on is not left to the planner, whose plan for a prepared statement must do for rare and common
+# words alike. A look at up to `FEW` matches decides. If there are no more, these
 # are tested; else the table is walked from its newest row on, which soon meets enough of them.
 POSTGRES_SPELLING = Spelling(
     next_seq="SELECT nextval('memory_seq')",
