@@ -13,9 +13,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from quarterdeck import __version__
+from quarterdeck.daemon.address import Address
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.errors import NotFound, QuarterdeckError
 from quarterdeck.web.app import About, ListedTool, build_web
+from quarterdeck.web.control import Control
 from quarterdeck.web.errors import error_handlers
 from tests.support.errors import one_of_each
 
@@ -37,7 +39,8 @@ def client(**headers: str) -> httpx2.AsyncClient:
 
     mcp = Starlette(routes=[Route("/mcp", answer, methods=["POST"])])
     tools = [ListedTool("memory_store", "Store"), ListedTool("x", "<b>&")]
-    web = build_web(mcp, mcp, About(ADDRESS, "instance-1", tools), Redactor())
+    control = Control(Address(ADDRESS, 1, 0, "instance-1", "1.0.0"), lambda: 0)
+    web = build_web(mcp, mcp, About(ADDRESS, "instance-1", tools), control, Redactor())
     return client_of(web, **headers)
 
 

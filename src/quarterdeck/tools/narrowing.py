@@ -10,13 +10,12 @@ from typing import Any
 from fastmcp.server.middleware import MiddlewareContext
 
 from quarterdeck.errors import NotFound, closest_name
-from quarterdeck.settings import TOOLSETS
+from quarterdeck.toolsets import ALL, TOOLSETS
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 _CHOSEN = "quarterdeck.toolsets"
-ALL = "all"
 
 
 class Narrowed:

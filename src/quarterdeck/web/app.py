@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quarterdeck.domain.redaction import Redactor
+from quarterdeck.web.control import Control
 from quarterdeck.web.errors import error_handlers
 from quarterdeck.web.page import CONTENT_SECURITY_POLICY, About, ListedTool, render_page
 
@@ -22,7 +23,9 @@ HEADERS = {
 }
 
 
-def build_web(mcp: Starlette, narrowed: ASGIApp, about: About, redactor: Redactor) -> Starlette:
+def build_web(
+    mcp: Starlette, narrowed: ASGIApp, about: About, control: Control, redactor: Redactor
+) -> Starlette:
     """Return the application.
 
     `mcp` answers at `/mcp`, and is started and stopped with it; `narrowed` is the same with
@@ -42,6 +45,7 @@ def build_web(mcp: Starlette, narrowed: ASGIApp, about: About, redactor: Redacto
             Route("/healthz", health),
             Route("/mcp", endpoint=mcp),
             Route("/mcp/x/{toolsets}", endpoint=narrowed),
+            *control.routes(),
         ],
         # Strict: a page of another site must not reach us under a name that it made point here.
         middleware=[Middleware(HostOriginGuardMiddleware, mode="strict")],
