@@ -11,7 +11,7 @@ from bench import document, machine
 from bench.report import Section, as_markdown, as_text
 
 # Modules of this package; each is loaded when it is asked for.
-EXPERIMENTS = ("calls", "starts", "help", "search", "postgres", "commits", "pruning")
+EXPERIMENTS = ("calls", "attached", "starts", "help", "search", "postgres", "commits", "pruning")
 
 
 class Measure(Protocol):

@@ -1,6 +1,7 @@
 """Quarterdecks to measure: a throw-away home each, as a process or inside this one."""
 
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator
@@ -8,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from quarterdeck.app import Quarterdeck, open_quarterdeck
+from quarterdeck.daemon.address import find
 from quarterdeck.settings import load_settings
 
 COMMAND = str(Path(sys.executable).with_name("quarterdeck"))
@@ -17,6 +19,27 @@ COMMAND = str(Path(sys.executable).with_name("quarterdeck"))
 def new_home() -> Generator[Path]:
     with tempfile.TemporaryDirectory(prefix="quarterdeck-bench-") as folder:
         yield Path(folder)
+
+
+@contextmanager
+def daemon_in(home: Path) -> Generator[str]:
+    """Run the daemon of a home on a free port, and yield its base URL."""
+    try:
+        _run(home, "up", "--detach", "--port", "0")
+        address = find(home)
+        assert address is not None, "it has just been started"
+        yield address.url
+    finally:
+        stop(home)
+
+
+def stop(home: Path) -> None:
+    """Stop the daemon of a home, if there is one, and wait until it is gone."""
+    _run(home, "down")
+
+
+def _run(home: Path, *arguments: str) -> None:
+    subprocess.run([COMMAND, *arguments], env=environment(home), check=True, capture_output=True)
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -8,19 +8,37 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench.figures import best_and_median, held, times
-from bench.homes import COMMAND, environment, new_home
+from bench.homes import COMMAND, daemon_in, environment, new_home, stop
 from bench.report import Row, Section
 
-TARGET = 1.5
 REPEATS = 15
-OURS = [COMMAND, "mcp", "--standalone"]
+ATTACHED = [COMMAND, "mcp"]
+STANDALONE = [COMMAND, "mcp", "--standalone"]
 BARE = [sys.executable, str(Path(__file__).with_name("bare.py"))]
 COLUMNS = ("start", "best / median", "bare best / median", "ratio of medians", "target")
 ABOUT = (
     "Time from starting the process to its first answer on stdout. The peer is a script with one"
     f" FastMCP tool. All take turns, {REPEATS} times."
+)
+
+
+class Kind(NamedTuple):
+    """One way to start, the ratio to hold, and what it is."""
+
+    name: str
+    target: float
+    about: str
+
+
+KINDS = (
+    Kind("attached", 1.0, "`quarterdeck mcp` while the daemon runs"),
+    Kind("cold", 2.5, "`quarterdeck mcp` that starts the daemon first; its database is there"),
+    Kind("cold, fresh home", 2.5, "the same in an empty folder: the database is made first"),
+    Kind("standalone", 1.5, "`quarterdeck mcp --standalone` on a home whose database is there"),
+    Kind("standalone, fresh home", 1.5, "the same in an empty folder: the database is made first"),
 )
 
 _CLIENT = {"name": "bench", "version": "1"}
@@ -44,39 +62,53 @@ async def measure(*, quick: bool) -> AsyncIterator[Section]:
 
 def _compared(method: str, repeats: int) -> list[Row]:
     with ExitStack() as cleanup:
-        existing = cleanup.enter_context(new_home())
-        starts: dict[str, Callable[[], float]] = {
-            "bare": lambda: seconds_to_answer(BARE, existing, method),
-            "existing home": lambda: seconds_to_answer(OURS, existing, method),
-            "fresh home": lambda: seconds_to_answer(
-                OURS, cleanup.enter_context(new_home()), method
-            ),
-        }
+        starts = _starts(cleanup, method)
         for start in starts.values():
             start()
         taken: dict[str, list[float]] = {name: [] for name in starts}
         for _ in range(repeats):
             for name, start in starts.items():
                 taken[name].append(start())
-    return [
-        _row(method, name, taken[name], taken["bare"]) for name in ("existing home", "fresh home")
-    ]
+    return [_row(method, kind, taken[kind.name], taken["bare"]) for kind in KINDS]
 
 
-def _row(method: str, name: str, ours: Sequence[float], bare: Sequence[float]) -> Row:
-    ratio = median(ours) / median(bare)
-    about = {
-        "existing home": "`quarterdeck mcp --standalone` on a home whose database is there",
-        "fresh home": "the same in an empty folder: the database is created and migrated first",
+def _starts(cleanup: ExitStack, method: str) -> dict[str, Callable[[], float]]:
+    served, cold, standalone = (cleanup.enter_context(new_home()) for _ in range(3))
+    cleanup.enter_context(daemon_in(served))
+
+    def timed(command: list[str], home: Path) -> float:
+        return seconds_to_answer(command, home, method)
+
+    def timed_fresh(command: list[str]) -> float:
+        with new_home() as home:
+            return timed_and_stopped(command, home)
+
+    def timed_and_stopped(command: list[str], home: Path) -> float:
+        try:
+            return timed(command, home)
+        finally:
+            stop(home)
+
+    return {
+        "bare": lambda: timed(BARE, standalone),
+        "attached": lambda: timed(ATTACHED, served),
+        "cold": lambda: timed_and_stopped(ATTACHED, cold),
+        "cold, fresh home": lambda: timed_fresh(ATTACHED),
+        "standalone": lambda: timed(STANDALONE, standalone),
+        "standalone, fresh home": lambda: timed_fresh(STANDALONE),
     }
+
+
+def _row(method: str, kind: Kind, ours: Sequence[float], bare: Sequence[float]) -> Row:
+    ratio = median(ours) / median(bare)
     cells = (
-        f"{method}, {name}",
+        f"{method}, {kind.name}",
         best_and_median(ours),
         best_and_median(bare),
         times(ratio),
-        held(ratio, TARGET, f"{TARGET}x"),
+        held(ratio, kind.target, f"{kind.target}x"),
     )
-    return Row(cells, about[name])
+    return Row(cells, kind.about)
 
 
 def seconds_to_answer(command: list[str], home: Path, method: str) -> float:

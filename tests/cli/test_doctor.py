@@ -16,7 +16,7 @@ from quarterdeck.ports.database import DatabaseStatus
 from quarterdeck.settings import Settings, load_settings
 from tests.cli.conftest import CommandLine
 
-ABOUT_MACHINE = ["python", "quarterdeck", "sqlite", "home", "disk"]
+ABOUT_MACHINE = ["python", "quarterdeck", "sqlite", "home", "disk", "daemon", "path", "keys"]
 ABOUT_SETTINGS = ["config", "database", "mcp", "telemetry"]
 NAMES = [*ABOUT_MACHINE, *ABOUT_SETTINGS]
 

@@ -102,11 +102,7 @@ async def test_the_page_has_configurations_to_copy() -> None:
     page, _ = await get_page()
     snippets = [json.loads(text) for text in page.texts["code"] if text.startswith("{")]
     assert snippets == [
-        {
-            "mcpServers": {
-                "quarterdeck": {"command": "quarterdeck", "args": ["mcp", "--standalone"]}
-            }
-        },
+        {"mcpServers": {"quarterdeck": {"command": "quarterdeck", "args": ["mcp"]}}},
         {"mcpServers": {"quarterdeck": {"url": f"{ADDRESS}/mcp"}}},
     ]
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
-from quarterdeck.cli import checks
+from quarterdeck.cli import checks, daemon_checks
 from quarterdeck.cli.checks import Check, failed
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.program import Invocation
@@ -54,14 +54,16 @@ Run = Callable[[], Check | Awaitable[Check]]
 
 
 def _checks(invocation: Invocation) -> Sequence[tuple[str, Run]]:
-    from quarterdeck.settings import find_config
-
+    home = invocation.find_home()
     always: list[tuple[str, Run]] = [
         ("python", checks.python),
         ("quarterdeck", checks.version),
         ("sqlite", checks.sqlite),
-        ("home", lambda: checks.home(find_config(home=invocation.home).parent)),
-        ("disk", lambda: checks.disk(find_config(home=invocation.home).parent)),
+        ("home", lambda: checks.home(home)),
+        ("disk", lambda: checks.disk(home)),
+        ("daemon", lambda: daemon_checks.daemon(home)),
+        ("path", lambda: daemon_checks.path(home)),
+        ("keys", lambda: daemon_checks.keys(home)),
     ]
     try:
         settings = invocation.settings()

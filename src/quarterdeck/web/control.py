@@ -1,5 +1,6 @@
 """`/control`: what the commands of this machine ask of the daemon."""
 
+import os
 from collections.abc import Callable, Sequence
 
 from starlette.requests import Request
@@ -28,7 +29,8 @@ class Control:
         ]
 
     async def _show(self, _request: Request) -> Response:
-        found = {**self._address._asdict(), "running": self._running()}
+        path = os.environ.get("PATH", os.defpath)
+        found = {**self._address._asdict(), "running": self._running(), "path": path}
         return JSONResponse(found, headers=HEADERS)
 
     async def _stop_if_idle(self, _request: Request) -> Response:

@@ -20,9 +20,7 @@ CONTENT_SECURITY_POLICY = (
     f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
-LAUNCHED = {
-    "mcpServers": {"quarterdeck": {"command": "quarterdeck", "args": ["mcp", "--standalone"]}}
-}
+LAUNCHED = {"mcpServers": {"quarterdeck": {"command": "quarterdeck", "args": ["mcp"]}}}
 
 
 @dataclass(frozen=True)
