@@ -54,16 +54,16 @@ Run = Callable[[], Check | Awaitable[Check]]
 
 
 def _checks(invocation: Invocation) -> Sequence[tuple[str, Run]]:
-    home = invocation.find_home()
+    home = invocation.find_home  # looked for by each check: it may be a finding that there is none
     always: list[tuple[str, Run]] = [
         ("python", checks.python),
         ("quarterdeck", checks.version),
         ("sqlite", checks.sqlite),
-        ("home", lambda: checks.home(home)),
-        ("disk", lambda: checks.disk(home)),
-        ("daemon", lambda: daemon_checks.daemon(home)),
-        ("path", lambda: daemon_checks.path(home)),
-        ("keys", lambda: daemon_checks.keys(home)),
+        ("home", lambda: checks.home(home())),
+        ("disk", lambda: checks.disk(home())),
+        ("daemon", lambda: daemon_checks.daemon(home())),
+        ("path", lambda: daemon_checks.path(home())),
+        ("keys", lambda: daemon_checks.keys(home())),
     ]
     try:
         settings = invocation.settings()
