@@ -43,10 +43,10 @@ class Installed:
         # can end.
         os._exit(0)
 
-    async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> None:
+    async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> int:
         from quarterdeck.serve import serve_http
 
-        await serve_http(settings, announce)
+        return await serve_http(settings, announce)
 
     async def count_tools(self, settings: "Settings") -> int:
         from quarterdeck.serve import count_tools

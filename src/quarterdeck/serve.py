@@ -32,6 +32,7 @@ from quarterdeck.web.control import Control
 
 # Time for running calls to write their traces, once a signal has come.
 GRACE_SECONDS = 0.5
+TO_RESTART = 75  # sysexits(3): try again
 
 
 async def serve_stdio(settings: Settings) -> None:
@@ -46,8 +47,11 @@ async def serve_stdio(settings: Settings) -> None:
             os._exit(0)
 
 
-async def serve_http(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Be the daemon of the home until a signal; `announce` is told the base URL once it answers."""
+async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int:
+    """Be the daemon of the home until a signal, and return the exit code.
+
+    `announce` is told the base URL once requests are answered.
+    """
     home = prepare_home(settings)
     with held_for_life(home), closing(_listener(settings)) as listener:
         async with open_quarterdeck(settings) as deck, deck.serving():
@@ -58,8 +62,10 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> Non
                 instance=deck.daemons.daemon_id,
                 version=__version__,
                 flags=settings.flags(),
+                managed=settings.server.managed,
             )
-            server = await _http_server(deck, address)
+            control = Control(address, lambda: deck.calls.running)
+            server = await _http_server(deck, address, control)
 
             def started() -> None:
                 declare(home, address)
@@ -69,9 +75,11 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> Non
             server.on_stop = lambda: withdraw(home)
             with _on_signal(server.stop):
                 await server.serve(sockets=[listener])
+    # A service manager starts again what fails, and leaves alone what ends well.
+    return TO_RESTART if settings.server.managed and control.is_to_restart else 0
 
 
-async def _http_server(deck: Quarterdeck, address: Address) -> HttpServer:
+async def _http_server(deck: Quarterdeck, address: Address, control: Control) -> HttpServer:
     mcp = _mcp(deck)
     endpoint = mcp.http_app(
         path="/mcp",
@@ -82,7 +90,6 @@ async def _http_server(deck: Quarterdeck, address: Address) -> HttpServer:
     )
     tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
     about = About(address=address.url, instance=address.instance, tools=tools)
-    control = Control(address, lambda: deck.calls.running)
     web = build_web(endpoint, Narrowed(endpoint, "/mcp"), about, control, deck.redactor)
     server = HttpServer(
         web,

@@ -143,6 +143,11 @@ class ServerSettings(Section):
         le=300,
         description="Seconds that running calls get to finish when the server is asked to stop.",
     )
+    managed: bool = Field(
+        default=False,
+        description="A service manager starts the server again when it fails. The units that"
+        " `quarterdeck service install` writes set it.",
+    )
     session_idle_seconds: int = Field(
         default=1800,
         ge=1,

@@ -24,9 +24,10 @@ class Serving(Installed):
     async def bridge(self, home: Path, path: str, say: Callable[[str], None]) -> None:
         self.endpoint = path
 
-    async def serve_http(self, settings: Settings, announce: Callable[[str], None]) -> None:
+    async def serve_http(self, settings: Settings, announce: Callable[[str], None]) -> int:
         self.served = settings.server
         announce(ADDRESS)
+        return 0
 
 
 @pytest.mark.parametrize("command", [("mcp", "--standalone"), ("up",)])

@@ -26,15 +26,16 @@ def attach(home: Path, environ: Mapping[str, str], say: Say) -> Address:
 def _replaced(home: Path, environ: Mapping[str, str], old: Address, say: Say) -> Address:
     from quarterdeck.daemon.control import stop_if_idle
 
+    # One that a service manager keeps belongs to whoever set that up.
     with starting_alone(home):
         now = find(home)
         if now is not None and now.instance != old.instance:
             return now  # somebody else was faster
-        if stop_if_idle(home, old):
+        if not old.managed and stop_if_idle(home, old):
             say(f"Replacing the daemon of version {old.version} by {__version__}")
             return start_alone(home, environ, say=say, flags=old.flags)
     say(
-        f"The daemon is version {old.version} and busy; this program is {__version__}."
-        " 'quarterdeck upgrade' restarts it"
+        f"The daemon is version {old.version} and {'managed' if old.managed else 'busy'};"
+        f" this program is {__version__}. 'quarterdeck upgrade' restarts it"
     )
     return old

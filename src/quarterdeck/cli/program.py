@@ -44,8 +44,11 @@ class Program(Protocol):
         """Join stdin and stdout to the daemon's endpoint at `path`, and do not return."""
         ...
 
-    async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> None:
-        """Serve until a signal; `announce` is told the base URL once requests are answered."""
+    async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> int:
+        """Serve until a signal, and return the exit code.
+
+        `announce` is told the base URL once requests are answered.
+        """
         ...
 
     async def count_tools(self, settings: "Settings") -> int:

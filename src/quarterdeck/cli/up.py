@@ -23,7 +23,7 @@ async def up(
     toolsets: Toolsets = None,
     in_background: Annotated[bool, Parameter(negative=(), show=False)] = False,
     invocation: Injected,
-) -> None:
+) -> int:
     """Start the daemon: MCP and a status page over HTTP.
 
     Runs in the foreground until Ctrl-C, or with --detach on its own until 'quarterdeck down'.
@@ -38,9 +38,9 @@ async def up(
     read_environment_file(settings.home)
     if detach:
         _start_detached(settings)
-        return
+        return 0
     with logging_to_file(prepare_home(settings), in_background=in_background):
-        await invocation.program.serve_http(settings, _announce)
+        return await invocation.program.serve_http(settings, _announce)
 
 
 def _start_detached(settings: "Settings") -> None:

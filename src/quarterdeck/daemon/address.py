@@ -24,7 +24,8 @@ RETRY_SECONDS = 0.01
 class Address(NamedTuple):
     """What a client needs to reach the daemon, and what a person wants to know of it.
 
-    `flags` are those it was started with, for whoever starts it again.
+    `flags` are those it was started with, for whoever starts it again; one that is `managed` is
+    started again by a service manager.
     """
 
     url: str
@@ -33,6 +34,7 @@ class Address(NamedTuple):
     instance: str
     version: str
     flags: Sequence[str] = ()
+    managed: bool = False
 
 
 @contextmanager

@@ -28,6 +28,14 @@ def stop_if_idle(home: Path, address: Address) -> bool:
         return False
 
 
+def restart(home: Path, address: Address) -> bool:
+    """Ask a managed daemon to end so that it is started again; return whether it does."""
+    try:
+        return _client(home, address).post("/control/restart").status_code == ACCEPTED
+    except httpx2.HTTPError:
+        return False
+
+
 def _client(home: Path, address: Address) -> httpx2.Client:
     headers = {"Authorization": f"Bearer {read_key(home)}"}
     # Without the environment's proxies: the daemon is on this machine.

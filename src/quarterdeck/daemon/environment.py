@@ -13,8 +13,15 @@ INHERITED = frozenset(
     | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 )
 INHERITED_PREFIXES = ("LC_", "OTEL_", "QUARTERDECK_", "XDG_")
-# What one client asked to be offered is not for all clients.
-OF_ONE_CLIENT = frozenset({"QUARTERDECK_SERVER_READ_ONLY", "QUARTERDECK_SERVER_TOOLSETS"})
+# What one client asked to be offered is not for all clients, and what a service manager told its
+# own daemon does not hold for one that somebody else starts.
+NOT_INHERITED = frozenset(
+    {
+        "QUARTERDECK_SERVER_MANAGED",
+        "QUARTERDECK_SERVER_READ_ONLY",
+        "QUARTERDECK_SERVER_TOOLSETS",
+    }
+)
 FILE = "env"
 
 
@@ -23,7 +30,7 @@ def inherited(ours: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in ours.items()
-        if (name in INHERITED or name.startswith(INHERITED_PREFIXES)) and name not in OF_ONE_CLIENT
+        if (name in INHERITED or name.startswith(INHERITED_PREFIXES)) and name not in NOT_INHERITED
     }
 
 

@@ -19,11 +19,13 @@ from quarterdeck.daemon.address import (
 )
 from quarterdeck.daemon.environment import inherited
 from quarterdeck.daemon.log import log_path, open_log
-from quarterdeck.errors import DaemonFailed, TimedOut
+from quarterdeck.errors import DaemonFailed, TimedOut, Unavailable
 
 START_SECONDS = 30
 # Longer than a daemon drains (`server.drain_seconds` is at most 300).
 STOP_SECONDS = 310
+# Service managers wait some seconds before they start something again.
+MANAGER_SECONDS = 15
 HURRY_SECONDS = 0.5
 LOOK_EVERY_SECONDS = 0.02
 
@@ -41,10 +43,13 @@ def ensure_daemon(
     if found := find(home):
         return found
     with starting_alone(home):
+        if found := find(home):
+            return found
         crashed = read_address(home)
-        if flags is None:
-            flags = crashed.flags if crashed else ()
-        return find(home) or start_alone(home, environ, say=say, flags=flags)
+        if crashed and crashed.managed and (found := _started_by_manager(home, crashed, say)):
+            return found
+        given = flags if flags is not None else crashed.flags if crashed else ()
+        return start_alone(home, environ, say=say, flags=given)
 
 
 def start_alone(
@@ -98,9 +103,37 @@ def _hurry(home: Path, pid: int) -> None:
 def restart_daemon(home: Path, environ: Mapping[str, str], *, say: Say) -> Address:
     """Stop the daemon, if there is one, and start it as the version that is installed now."""
     with starting_alone(home):
-        before = read_address(home)
+        before = find(home)
+        if before is not None and before.managed:
+            return _restart_managed(home, before, say)
         stop_daemon(home, say=say)
         return start_alone(home, environ, say=say, flags=before.flags if before else ())
+
+
+def _restart_managed(home: Path, before: Address, say: Say) -> Address:
+    from quarterdeck.daemon.control import restart
+
+    if restart(home, before):
+        _await_end(home, say)
+        if found := _started_by_manager(home, before, say):
+            return found
+    raise Unavailable(
+        "The service manager has not started the daemon again",
+        details={"home": str(home)},
+        hint="see 'quarterdeck service status'; 'quarterdeck up --detach' starts it without",
+    )
+
+
+def _started_by_manager(home: Path, before: Address, say: Say) -> Address | None:
+    """Wait for the daemon that a service manager starts in place of one that ended."""
+    say("Waiting for the service manager to start the Quarterdeck daemon")
+    deadline = time.monotonic() + MANAGER_SECONDS
+    while time.monotonic() < deadline:
+        found = find(home)
+        if found is not None and found.instance != before.instance:
+            return found
+        time.sleep(LOOK_EVERY_SECONDS)
+    return None
 
 
 def _await_end(home: Path, say: Say) -> None:

@@ -14,18 +14,20 @@ HEADERS = {"Cache-Control": "no-store"}
 
 
 class Control:
-    """What the daemon is doing, and how to make it stop."""
+    """What the daemon is doing, and how to make it stop for the next one."""
 
     def __init__(self, address: Address, running: Callable[[], int]) -> None:
         """`running` tells how many calls are being served."""
         self._address = address
         self._running = running
         self.stop: Callable[[], None] = lambda: None
+        self.is_to_restart = False
 
     def routes(self) -> Sequence[Route]:
         return [
             Route("/control", self._show),
             Route("/control/stop-if-idle", self._stop_if_idle, methods=["POST"]),
+            Route("/control/restart", self._restart, methods=["POST"]),
         ]
 
     async def _show(self, _request: Request) -> Response:
@@ -41,5 +43,12 @@ class Control:
                 details={"running": running},
                 hint="'quarterdeck upgrade' waits for them and restarts the daemon",
             )
+        return self._stopping()
+
+    async def _restart(self, _request: Request) -> Response:
+        return self._stopping()
+
+    def _stopping(self) -> Response:
+        self.is_to_restart = True
         self.stop()
         return JSONResponse({"stopping": True}, status_code=202, headers=HEADERS)
