@@ -4,12 +4,14 @@ Beside `app`: it joins the surfaces, which do not know each other.
 """
 
 import asyncio
+import logging
 import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,18 @@ import uvicorn
 from fastmcp import FastMCP
 from starlette.applications import Starlette
 
-from quarterdeck.app import Quarterdeck, open_quarterdeck
+from quarterdeck.app import Quarterdeck, SystemClock, open_quarterdeck
 from quarterdeck.cli.logs import take_over
+from quarterdeck.daemon.key import ensure_key
 from quarterdeck.errors import Unavailable
+from quarterdeck.homes import prepare_home
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
 from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
-from quarterdeck.web.app import About, ListedTool, build_web
+from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
+
+logger = logging.getLogger(__name__)
 
 # Time for running calls to write their traces, once a signal has come.
 GRACE_SECONDS = 0.5
@@ -47,24 +53,31 @@ async def serve_stdio(settings: Settings) -> None:
 
 async def serve_http(settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until a signal; tell `announce` the base URL once requests are answered."""
+    key = ensure_key(prepare_home(settings))
+    _warn_if_open(settings.server)
     with closing(_listen(settings.server)) as listener:
         async with open_quarterdeck(settings) as deck, deck.serving():
             mcp, address = _mcp(deck), _address(listener)
-            endpoint = mcp.http_app(
-                path="/mcp",
-                json_response=False,
-                stateless_http=False,
-                host_origin_protection=True,
-            )
             about = About(
                 address=address,
                 instance=deck.daemons.daemon_id,
                 tools=[ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()],
             )
-            web = build_web(endpoint, Narrowed(endpoint, "/mcp"), about, deck.redactor)
+            locks = Locks(key, deck.tokens.identify, Attempts(SystemClock()))
+            names = settings.server.names
+            web = build_web(_endpoints(mcp), locks, about, deck.redactor, allowed_hosts=names)
             server = _HttpServer(_config(web), lambda: announce(address))
             with _on_signal(server.stop):
                 await server.serve(sockets=[listener])
+
+
+def _endpoints(mcp: FastMCP[Any]) -> Endpoints:
+    # Host and Origin are looked at before, by `build_web`, for every path.
+    endpoint = mcp.http_app(
+        path="/mcp", json_response=False, stateless_http=False, host_origin_protection=False
+    )
+    read_only = Narrowed(endpoint, "/mcp", read_only=True)
+    return Endpoints(endpoint, Narrowed(endpoint, "/mcp"), read_only)
 
 
 async def count_tools(settings: Settings) -> int:
@@ -149,6 +162,15 @@ def _config(app: Starlette) -> uvicorn.Config:
     )
 
 
+def _warn_if_open(settings: ServerSettings) -> None:
+    if not settings.is_local:
+        logger.warning(
+            "Listening on %s, where others can read what is sent, tokens included: put a TLS proxy"
+            " in front of it, or listen on 127.0.0.1 and let clients come by an SSH tunnel",
+            settings.host,
+        )
+
+
 def _listen(settings: ServerSettings) -> socket.socket:
     host, port = settings.host, settings.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -164,6 +186,8 @@ def _listen(settings: ServerSettings) -> socket.socket:
 
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

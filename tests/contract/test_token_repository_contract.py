@@ -79,7 +79,7 @@ async def test_a_token_is_revoked_once_and_keeps_the_moment(database: Database) 
 async def test_a_name_is_free_again_once_its_token_is_revoked(database: Database) -> None:
     await add(database, first := token("ci"))
     second = token("ci", at=LATER)
-    with pytest.raises(Exception, match="(?i)unique"):
+    with pytest.raises(Exception, match=r"(?i)unique"):
         await add(database, second)
 
     await revoke(database, first.id)

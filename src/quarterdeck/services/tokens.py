@@ -88,7 +88,10 @@ class TokenService:
 
     @operation("token.revoke", Effect.DESTROY, scope=Scope.ADMIN)
     async def revoke(self, op: Operation, name_or_id: str) -> TokenRevokeResponse:
-        """Take a token back, by its name or id; from then on it opens nothing. Safe to repeat."""
+        """Take a token back, by its name or id; from then on it opens nothing.
+
+        By the id it is safe to repeat; the name may be another's by then.
+        """
         checked_name("token", name_or_id, longest=NAME_LENGTH)
         now = self.operations.clock.now()
 
@@ -138,7 +141,7 @@ def _taken(name: str) -> Conflict:
 
 def _unknown(name: str) -> NotFound:
     return NotFound(
-        f"There is no token {name!r}",
+        f"There is no token {name!r} to revoke",
         details={"name": name},
         hint="run 'quarterdeck token list' to see all tokens",
     )
