@@ -66,9 +66,13 @@ def _is_address(host: str) -> bool:
         return False
 
 
+def _is_every_address(host: str) -> bool:
+    return _is_address(host) and ip_address(host).is_unspecified
+
+
 def _reachable_by_name(hosts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     host = info.data.get("host", "")
-    if not hosts and _is_address(host) and ip_address(host).is_unspecified:
+    if not hosts and _is_every_address(host):
         raise ValueError(
             f"must name the hosts by which clients reach the server, because server.host is {host},"
             " which stands for every address of this machine"
@@ -172,7 +176,8 @@ class ServerSettings(Section):
     @property
     def names(self) -> tuple[str, ...]:
         """Return what clients may call the server, beside loopback."""
-        return tuple(dict.fromkeys((*self.allowed_hosts, self.host)))
+        own = () if _is_every_address(self.host) else (self.host,)
+        return tuple(dict.fromkeys((*self.allowed_hosts, *own)))
 
 
 class TraceSettings(Section):
