@@ -65,13 +65,14 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> Non
             )
             locks = Locks(key, deck.tokens.identify, Attempts(SystemClock()))
             names = settings.server.names
-            web = build_web(_endpoints(mcp), locks, about, deck.redactor, allowed_hosts=names)
+            web = build_web(endpoints_of(mcp), locks, about, deck.redactor, allowed_hosts=names)
             server = _HttpServer(_config(web), lambda: announce(address))
             with _on_signal(server.stop):
                 await server.serve(sockets=[listener])
 
 
-def _endpoints(mcp: FastMCP[Any]) -> Endpoints:
+def endpoints_of(mcp: FastMCP[Any]) -> Endpoints:
+    """Return the HTTP endpoints of a server; whoever serves them must have a gate before them."""
     # Host and Origin are looked at before, by `build_web`, for every path.
     endpoint = mcp.http_app(
         path="/mcp", json_response=False, stateless_http=False, host_origin_protection=False
