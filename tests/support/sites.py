@@ -59,6 +59,7 @@ async def site(
     product = deck.quarterdeck
     key, attempts = ensure_key(product.settings.home), Attempts(FixedClock(), sleep)
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the product has it
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         web = build_web(
             endpoints_of(server or deck.server),
