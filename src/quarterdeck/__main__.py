@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.main import run
@@ -33,6 +34,14 @@ class Installed:
         from quarterdeck.serve import serve_stdio
 
         await serve_stdio(settings)
+
+    async def bridge(self, home: Path, path: str, say: Callable[[str], None]) -> None:
+        from quarterdeck.bridge.run import run
+
+        await run(home, os.environ, path, say)
+        # Nothing is left to do, and a thread may wait in a read of stdin that only the client
+        # can end.
+        os._exit(0)
 
     async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> None:
         from quarterdeck.serve import serve_http

@@ -9,10 +9,14 @@
   x Conflict                CONFLICT                4   409  the request does not fit the state
     + DatabaseBehind        CONFLICT                4   409  it waits for `db upgrade`
     + DatabaseAhead         CONFLICT                4   409  a newer program was here
+    + DaemonRunning         CONFLICT                4   409  a home has one daemon
+    + DaemonMismatch        CONFLICT                4   409  program and daemon do not fit
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
     + StorageUnavailable    SERVICE_UNAVAILABLE     6   503  the database is locked, full or away
+    + DaemonFailed          SERVICE_UNAVAILABLE     6   503  the daemon ended while it started
+    + DaemonLost            SERVICE_UNAVAILABLE     6   503  it was gone before it had answered
   x TimedOut                TIMEOUT                 7   504  the deadline passed
   x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
 
@@ -150,6 +154,29 @@ class DatabaseAhead(Conflict):
         )
 
 
+class DaemonRunning(Conflict):
+    """A second daemon would answer for the same state."""
+
+    def __init__(self, home: str, url: str | None) -> None:
+        where = f" at {url}" if url else ""
+        super().__init__(
+            f"A daemon is running already{where}",
+            details={"home": home, **({"url": url} if url else {})},
+            hint="'quarterdeck status' shows it, 'quarterdeck down' stops it",
+        )
+
+
+class DaemonMismatch(Conflict):
+    """Versions that differ in their first number need not understand each other."""
+
+    def __init__(self, daemon: str, program: str) -> None:
+        super().__init__(
+            f"The daemon is version {daemon}, and this program is {program}",
+            details={"daemon": daemon, "program": program},
+            hint="run 'quarterdeck upgrade' with the newer of both",
+        )
+
+
 class Denied(QuarterdeckError):
     """A rule refused the request; `details["rule"]` names it."""
 
@@ -197,6 +224,28 @@ class StorageUnavailable(Unavailable):
             "The database could not be used",
             details={"reason": reason},
             hint="run 'quarterdeck doctor' to see what is wrong",
+        )
+
+
+class DaemonFailed(Unavailable):
+    """The daemon ended while it started."""
+
+    def __init__(self, exit_code: int, complaint: str, log: str) -> None:
+        super().__init__(
+            f"The daemon did not start: {complaint}",
+            details={"exitCode": exit_code, "log": log},
+            hint="mend that and try again; 'quarterdeck doctor' looks at everything",
+        )
+
+
+class DaemonLost(Unavailable):
+    """The daemon was gone before it had answered; what it was asked for may have happened."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The Quarterdeck daemon ended before it had answered",
+            details={"outcome": "unknown"},
+            hint="see whether it was done before you ask for it again",
         )
 
 

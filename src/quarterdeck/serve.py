@@ -9,34 +9,33 @@ import os
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from fastmcp import FastMCP
-from starlette.applications import Starlette
 
+from quarterdeck import __version__
 from quarterdeck.app import Quarterdeck, SystemClock, open_quarterdeck
 from quarterdeck.cli.logs import take_over
+from quarterdeck.daemon.address import Address, held_for_life, withdraw
+from quarterdeck.daemon.address import announce as declare
 from quarterdeck.daemon.key import ensure_key
-from quarterdeck.errors import Unavailable
 from quarterdeck.homes import prepare_home
+from quarterdeck.http_server import HttpServer, base_url, listen
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
 from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
+from quarterdeck.web.control import Control
 
 logger = logging.getLogger(__name__)
 
 # Time for running calls to write their traces, once a signal has come.
 GRACE_SECONDS = 0.5
-# The same over HTTP, after which the streams that idle clients hold open are ended.
-HTTP_GRACE_SECONDS = 1
-BACKLOG = 2048
 
 
 async def serve_stdio(settings: Settings) -> None:
@@ -52,33 +51,76 @@ async def serve_stdio(settings: Settings) -> None:
 
 
 async def serve_http(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Serve until a signal; tell `announce` the base URL once requests are answered."""
-    key = ensure_key(prepare_home(settings))
+    """Be the daemon of the home until a signal; `announce` is told the base URL once it answers."""
+    home = prepare_home(settings)
+    key = ensure_key(home)
     _warn_if_open(settings.server)
-    with closing(_listen(settings.server)) as listener:
+    with held_for_life(home), closing(_listener(settings)) as listener:
         async with open_quarterdeck(settings) as deck, deck.serving():
-            mcp, address = _mcp(deck), _address(listener)
-            about = About(
-                address=address,
+            address = Address(
+                url=base_url(listener),
+                pid=os.getpid(),
+                started_at=time.time(),
                 instance=deck.daemons.daemon_id,
-                tools=[ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()],
+                version=__version__,
+                flags=settings.flags(),
             )
-            locks = Locks(key, deck.tokens.identify, Attempts(SystemClock()))
-            names = settings.server.names
-            web = build_web(endpoints_of(mcp), locks, about, deck.redactor, allowed_hosts=names)
-            server = _HttpServer(_config(web), lambda: announce(address))
+            server = await _http_server(deck, address, key)
+
+            def started() -> None:
+                declare(home, address)
+                announce(address.url)
+
+            server.on_start = started
+            server.on_stop = lambda: withdraw(home)
             with _on_signal(server.stop):
                 await server.serve(sockets=[listener])
 
 
-def endpoints_of(mcp: FastMCP[Any]) -> Endpoints:
+async def _http_server(deck: Quarterdeck, address: Address, key: str) -> HttpServer:
+    mcp, settings = _mcp(deck), deck.settings.server
+    tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
+    about = About(address=address.url, instance=address.instance, tools=tools)
+    control = Control(address, lambda: deck.calls.running)
+    web = build_web(
+        endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
+        Locks(key, deck.tokens.identify, Attempts(SystemClock())),
+        about,
+        deck.redactor,
+        routes=control.routes(),
+        allowed_hosts=settings.names,
+    )
+    server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
+    control.stop = server.stop
+    return server
+
+
+def endpoints_of(mcp: FastMCP[Any], *, session_idle_seconds: float = 1800) -> Endpoints:
     """Return the HTTP endpoints of a server; whoever serves them must have a gate before them."""
-    # Host and Origin are looked at before, by `build_web`, for every path.
     endpoint = mcp.http_app(
-        path="/mcp", json_response=False, stateless_http=False, host_origin_protection=False
+        path="/mcp",
+        json_response=False,
+        stateless_http=False,
+        # `build_web` looks at Host and Origin, for every path.
+        host_origin_protection=False,
+        session_idle_timeout=session_idle_seconds,
     )
     read_only = Narrowed(endpoint, "/mcp", read_only=True)
     return Endpoints(endpoint, Narrowed(endpoint, "/mcp"), read_only)
+
+
+def _warn_if_open(settings: ServerSettings) -> None:
+    if not settings.is_local:
+        logger.warning(
+            "Listening on %s, where others can read what is sent, tokens included: put a TLS proxy"
+            " in front of it, or listen on 127.0.0.1 and let clients come by an SSH tunnel",
+            settings.host,
+        )
+
+
+def _listener(settings: Settings) -> socket.socket:
+    is_default = settings.origin_of("server.port") == "default"
+    return listen(settings.server.host, settings.server.port, or_any_port=is_default)
 
 
 async def count_tools(settings: Settings) -> int:
@@ -114,86 +156,6 @@ def _mcp(deck: Quarterdeck) -> FastMCP[Any]:
         Services(deck.calls, deck.memory, deck.traces, deck.redactor),
         Offer(toolsets=offered.toolsets, read_only=offered.read_only),
     )
-
-
-class _HttpServer(uvicorn.Server):
-    """Uvicorn that leaves signals to us: it would end the process before the store is closed."""
-
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._tell = started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._tell()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Uvicorn ends the application after its connections, but a client's stream ends only
-        # with the application; so it would be torn down, and reported as an error.
-        ending = asyncio.create_task(self._end_application())
-        await super().shutdown(sockets)
-        ending.cancel()
-
-    async def _end_application(self) -> None:
-        await asyncio.sleep(HTTP_GRACE_SECONDS)
-        await self.lifespan.shutdown()
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-    def stop(self) -> None:
-        """Finish what is being answered; when asked twice, do not wait for it."""
-        self.force_exit = self.should_exit
-        self.should_exit = True
-
-
-def _config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        lifespan="on",
-        ws="none",
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=2 * HTTP_GRACE_SECONDS,
-    )
-
-
-def _warn_if_open(settings: ServerSettings) -> None:
-    if not settings.is_local:
-        logger.warning(
-            "Listening on %s, where others can read what is sent, tokens included: put a TLS proxy"
-            " in front of it, or listen on 127.0.0.1 and let clients come by an SSH tunnel",
-            settings.host,
-        )
-
-
-def _listen(settings: ServerSettings) -> socket.socket:
-    host, port = settings.host, settings.port
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise Unavailable(
-            f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}",
-            details={"host": host, "port": port},
-            hint="stop what uses the port, or choose another with --port; 0 picks a free one",
-        ) from error
-    # Connections inherit it. Asyncio sets it only on sockets that it made itself, and without it
-    # the second half of an answer waits 40 ms for the client to confirm the first.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    if ip_address(host).is_unspecified:
-        host = "::1" if ":" in host else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextmanager

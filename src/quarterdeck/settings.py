@@ -24,20 +24,20 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
-from quarterdeck.errors import closest_name
 from quarterdeck.setting_sources import (
     Given,
     Layer,
     Problem,
     find_home,
+    flag_name,
     read_environment,
     read_file,
     read_flags,
     refusal,
 )
+from quarterdeck.toolsets import ALL, TOOLSETS, find_unknown
 
 CONFIG_FILE = "config.toml"
-TOOLSETS = ("fleet", "a2a", "workflow", "memory", "guard", "agent", "session", "trace", "meta")
 
 MASK = "*" * 10
 # The lead that stays visible, then the password: of the user, or a parameter of libpq.
@@ -110,14 +110,11 @@ def _split_names(names: object) -> object:
 
 
 def _only_known_toolsets(names: tuple[str, ...]) -> tuple[str, ...]:
-    known = (*TOOLSETS, "all")
     if not names:
-        raise ValueError(f"must name at least one of {', '.join(known)}")
-    for name in names:
-        if name not in known:
-            closest = closest_name(name, known)
-            advice = f"did you mean {closest!r}?" if closest else f"known are {', '.join(known)}"
-            raise ValueError(f"names the unknown toolset {name!r} ({advice})")
+        raise ValueError(f"must name at least one of {', '.join((*TOOLSETS, ALL))}")
+    if unknown := find_unknown(names):
+        name, advice = unknown
+        raise ValueError(f"names the unknown toolset {name!r} ({advice})")
     return tuple(dict.fromkeys(names))
 
 
@@ -157,13 +154,29 @@ class ServerSettings(Section):
         " and `server.host`. Needed when that is `0.0.0.0` or `::`.",
     )
     port: int = Field(
-        default=7420, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
+        default=7420,
+        ge=0,
+        le=65535,
+        description="Port to listen on; 0 picks a free one. Unset, a free one is taken when"
+        " 7420 is in use.",
     )
     read_only: bool = Field(default=False, description="Offer only tools that change nothing.")
     toolsets: Annotated[
         tuple[str, ...], BeforeValidator(_split_names), AfterValidator(_only_known_toolsets)
     ] = Field(
         default=("all",), description=f"Groups of tools to offer: {', '.join(TOOLSETS)}, or all."
+    )
+    drain_seconds: int = Field(
+        default=55,
+        ge=0,
+        le=300,
+        description="Seconds that running calls get to finish when the server is asked to stop.",
+    )
+    session_idle_seconds: int = Field(
+        default=1800,
+        ge=1,
+        le=86_400,
+        description="Seconds after which a session of the older protocols that nobody uses ends.",
     )
 
     @property
@@ -266,6 +279,11 @@ class Settings(BaseSettings):
         ]
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
 
+    def flags(self) -> tuple[str, ...]:
+        """Return the flags that were given, to hand on to another process of the same home."""
+        given = [key for key in KEYS if self.origin_of(key).startswith("flag ") and key != "home"]
+        return tuple(_as_flag(key, self._value(key)) for key in given)
+
     def _shown(self, key: str) -> ShownSetting:
         value = self._value(key)
         if isinstance(value, str | Path | SecretStr):
@@ -334,6 +352,12 @@ def _value_problems(error: ValidationError, origins: Mapping[str, str]) -> Itera
         key = ".".join(str(part) for part in wrong["loc"][:2])
         text = wrong["msg"].removeprefix("Value error, ").replace("Input should ", "must ", 1)
         yield Problem(key, origins.get(key, "default"), text)
+
+
+def _as_flag(key: str, value: Path | SecretStr | str | int | tuple[str, ...] | None) -> str:
+    if value is True:
+        return flag_name(key)
+    return f"{flag_name(key)}={','.join(value) if isinstance(value, tuple) else value}"
 
 
 def _plain(value: object) -> str:

@@ -37,7 +37,7 @@ def test_help_names_every_command_with_its_summary(
     finished = cli(*arguments)
     assert finished.code == 0
     for command in COMMANDS:
-        assert f"  {command.name:<6}  {command.summary}\n" in finished.out
+        assert f"  {command.name:<7}  {command.summary}\n" in finished.out
 
 
 def test_the_summaries_are_what_the_commands_say_of_themselves() -> None:

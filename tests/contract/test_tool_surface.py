@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 
 from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.effect import Effect
-from quarterdeck.settings import TOOLSETS
 from quarterdeck.testing import Deck
 from quarterdeck.tools import texts
 from quarterdeck.tools.registry import ToolSpec
 from quarterdeck.tools.server import all_tools
+from quarterdeck.toolsets import TOOLSETS
 from tests.requirements import requirement
 
 SNAPSHOTS = Path(__file__).parent / "toolsnaps"

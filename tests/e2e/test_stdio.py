@@ -91,7 +91,9 @@ def test_a_signal_ends_the_server_in_good_order_while_stdin_is_open(
 
 
 def test_options_narrow_what_is_offered(tmp_path: Path) -> None:
-    with process("mcp", "--read-only", "--toolsets", "memory", home=tmp_path) as server:
+    with process(
+        "mcp", "--standalone", "--read-only", "--toolsets", "memory", home=tmp_path
+    ) as server:
         lines = converse(server, [INITIALIZE, INITIALIZED, request(2, "tools/list")])
     names = [tool["name"] for tool in json.loads(lines[-1])["result"]["tools"]]
     assert names == ["memory_retrieve", "memory_search", "memory_list"]

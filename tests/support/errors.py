@@ -3,6 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from quarterdeck.errors import (
+    DaemonFailed,
+    DaemonLost,
+    DaemonMismatch,
+    DaemonRunning,
     DatabaseAhead,
     DatabaseBehind,
     InternalError,
@@ -20,6 +24,10 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     DatabaseBehind: lambda: DatabaseBehind(None, "0001"),
     DatabaseAhead: lambda: DatabaseAhead("9999", "0001"),
     Unauthenticated: lambda: Unauthenticated("expired", "ci"),
+    DaemonRunning: lambda: DaemonRunning("/srv/quarterdeck", "http://127.0.0.1:7420"),
+    DaemonMismatch: lambda: DaemonMismatch("2.0.0", "1.9.0"),
+    DaemonFailed: lambda: DaemonFailed(2, "the configuration cannot be used", "daemon.log"),
+    DaemonLost: DaemonLost,
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }

@@ -1,13 +1,15 @@
 """The installed `quarterdeck` as a process of its own."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from quarterdeck.daemon.address import process_id
 from quarterdeck.daemon.key import read_key
 
 QUARTERDECK = Path(sys.executable).with_name("quarterdeck")
@@ -37,6 +39,14 @@ def process(*arguments: str, home: Path) -> Generator[subprocess.Popen[str]]:
         finally:
             if started.poll() is None:
                 started.kill()
+            kill_daemon(home)
+
+
+def kill_daemon(home: Path) -> None:
+    """End the daemon that a command may have left behind, which is what it is for."""
+    if (pid := process_id(home / "quarterdeck")) is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from fastmcp import Client, FastMCP
 from quarterdeck.daemon.key import ensure_key
 from quarterdeck.domain.access import Scope
 from quarterdeck.domain.tokens import NewToken
+from quarterdeck.http_server import listen
 from quarterdeck.serve import endpoints_of
 from quarterdeck.services.calls import Call
 from quarterdeck.testing import Deck, FixedClock
@@ -58,8 +59,7 @@ async def site(
 
     product = deck.quarterdeck
     key, attempts = ensure_key(product.settings.home), Attempts(FixedClock(), sleep)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the product has it
+    with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         web = build_web(
             endpoints_of(server or deck.server),

@@ -1,6 +1,5 @@
 """A caller sees and uses what its token is for, over HTTP, in both eras, on both databases."""
 
-import socket
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,6 +9,7 @@ from quarterdeck.domain.access import ONLY_READ, Scope
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.trace import EventType
 from quarterdeck.errors import Denied
+from quarterdeck.http_server import listen
 from quarterdeck.serve import endpoints_of
 from quarterdeck.services.calls import Call
 from quarterdeck.testing import Deck
@@ -192,7 +192,7 @@ async def test_what_comes_over_http_past_the_gate_may_do_nothing(deck: Deck, era
         return "hello"
 
     del hello
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
         async with running(endpoints_of(server).mcp, listener), Client(url, mode=era) as mcp:
             client = ToolClient(mcp)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from mcp.types import jsonrpc_message_adapter
 
-from quarterdeck.tools.stdio import UNREADABLE, ReadableLines, readable
+from quarterdeck.stdin_lines import UNREADABLE, readable
+from quarterdeck.tools.stdio import ReadableLines
 
 SOUND = [
     b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',

@@ -1,14 +1,24 @@
-"""The log: one stream, stderr, and no credential in it."""
+"""The log: on stderr, the daemon's in a file too, and no credential in it."""
 
 import logging
+import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from quarterdeck.daemon.log import log_path, open_log
 
 if TYPE_CHECKING:
     from quarterdeck.domain.redaction import Redactor
     from quarterdeck.settings import Settings
 
 LIBRARIES = ("alembic", "fastmcp", "mcp", "uvicorn")
+MOST_BYTES = 5 * 1024 * 1024
+KEPT_FILES = 3
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -21,6 +31,43 @@ class RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return self._redactor.text(super().format(record))
+
+
+class DaemonLog(RotatingFileHandler):
+    """Writes the daemon's log, which `quarterdeck logs` shows, and starts it anew when it is long.
+
+    With `takes_output`, what the process prints goes there as well, so that nothing a library
+    or a child says is lost.
+    """
+
+    def __init__(self, home: Path, *, takes_output: bool) -> None:
+        self._home = home
+        self._takes_output = takes_output
+        super().__init__(
+            log_path(home), maxBytes=MOST_BYTES, backupCount=KEPT_FILES, encoding="utf-8"
+        )
+
+    def _open(self) -> TextIOWrapper:
+        opened = cast("TextIOWrapper", open_log(self._home))
+        if self._takes_output:
+            for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
+                os.dup2(opened.fileno(), descriptor)
+        return opened
+
+
+@contextmanager
+def logging_to_file(home: Path, *, in_background: bool) -> Generator[None]:
+    """Write the log to the home too; in the background, there alone."""
+    root = logging.getLogger()
+    file = DaemonLog(home, takes_output=in_background)
+    (on_stderr,) = root.handlers
+    file.setFormatter(on_stderr.formatter)
+    root.handlers = [file] if in_background else [on_stderr, file]
+    try:
+        yield
+    finally:
+        root.handlers = [on_stderr]
+        file.close()
 
 
 def log_to_stderr(settings: "Settings", *, serves: bool) -> None:

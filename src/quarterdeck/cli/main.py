@@ -32,7 +32,15 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
-    Command("up", "Serve MCP and a status page over HTTP.", "quarterdeck.cli.up:up"),
+    Command("up", "Start the daemon: MCP and a status page over HTTP.", "quarterdeck.cli.up:up"),
+    Command("down", "Stop the daemon.", "quarterdeck.cli.daemon:down"),
+    Command("status", "Say whether the daemon runs, and where.", "quarterdeck.cli.daemon:status"),
+    Command("logs", "Show the daemon's log.", "quarterdeck.cli.daemon_log:logs"),
+    Command(
+        "upgrade",
+        "Restart the daemon as the version that is installed now.",
+        "quarterdeck.cli.daemon:upgrade",
+    ),
     Command("mcp", "Serve MCP over stdio, for clients that launch it.", "quarterdeck.cli.mcp:mcp"),
     Command("memory", "Store, find and delete shared memory.", "quarterdeck.cli.memory:app"),
     Command("traces", "Read the record of every call.", "quarterdeck.cli.traces:app"),

@@ -43,6 +43,10 @@ class Program(Protocol):
 
     async def serve_stdio(self, settings: "Settings") -> None: ...
 
+    async def bridge(self, home: Path, path: str, say: Callable[[str], None]) -> None:
+        """Join stdin and stdout to the daemon's endpoint at `path`, and do not return."""
+        ...
+
     async def serve_http(self, settings: "Settings", announce: Callable[[str], None]) -> None:
         """Serve until a signal; `announce` is told the base URL once requests are answered."""
         ...
@@ -70,6 +74,12 @@ class Invocation:
         self.loaded = load_settings(flags={"home": self.home, **(flags or {})})
         log_to_stderr(self.loaded, serves=serves)
         return self.loaded
+
+    def find_home(self) -> Path:
+        """Return the home without loading the settings, which takes as long as all the rest."""
+        from quarterdeck.setting_sources import find_home
+
+        return find_home({"home": self.home}, os.environ)[0]
 
     def redactor(self) -> "Redactor":
         from quarterdeck.domain.redaction import Redactor

@@ -1,5 +1,6 @@
 """Calls: what a surface opens before it looks at a request, so that no request goes unrecorded."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
@@ -107,9 +108,26 @@ class Calls:
         self._store = store
         self._recorder = recorder
         self._clock = clock
+        self.running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def serve(self, call: Call, body: Callable[[], Awaitable[T]]) -> T:
         """Run `body` as `call`, which leaves exactly one root trace however it ends."""
+        self.running += 1
+        self._idle.clear()
+        try:
+            return await self._serve(call, body)
+        finally:
+            self.running -= 1
+            if not self.running:
+                self._idle.set()
+
+    async def until_idle(self) -> None:
+        """Wait until no call is being served."""
+        await self._idle.wait()
+
+    async def _serve(self, call: Call, body: Callable[[], Awaitable[T]]) -> T:
         started_at, ticks_us = self._clock.now(), self._clock.ticks_us()
         call.call_id = new_id(started_at)
         try:

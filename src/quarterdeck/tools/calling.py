@@ -19,6 +19,7 @@ from quarterdeck.domain.redaction import Redactor
 from quarterdeck.errors import InvalidInput, ToolNotFound
 from quarterdeck.services.calls import Call, Calls, render_plainly
 from quarterdeck.services.recorder import Rendered
+from quarterdeck.stdin_lines import UNREADABLE
 from quarterdeck.tools.errors import (
     error_result,
     in_our_words,
@@ -28,7 +29,6 @@ from quarterdeck.tools.errors import (
 )
 from quarterdeck.tools.narrowing import caller_of, chosen_toolsets
 from quarterdeck.tools.registry import ToolSpec
-from quarterdeck.tools.stdio import UNREADABLE
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,12 @@ from fastmcp.server.middleware import MiddlewareContext
 
 from quarterdeck.domain.access import CALLER, ONLY_READ, OWNER, STRANGER, Caller
 from quarterdeck.errors import NotFound, closest_name
-from quarterdeck.settings import TOOLSETS
+from quarterdeck.toolsets import ALL, TOOLSETS
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 _CHOSEN = "quarterdeck.toolsets"
-ALL = "all"
 
 
 class Narrowed:

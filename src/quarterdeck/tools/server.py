@@ -68,6 +68,14 @@ def build_server(services: Services, offer: Offer | None = None) -> FastMCP[Any]
         if (offer or Offer()).includes(spec):
             offered[spec.name] = spec
             server.add_tool(listed(spec, texts[spec.name]))
+
+    def schema_of(name: str) -> Mapping[str, Any] | None:
+        return offered[name].input_schema if name in offered else None
+
+    # Asked on each call over HTTP. Without an answer the SDK lists all tools to find the schema,
+    # which takes longer than most calls.
+    sdk_server = server._mcp_server  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - FastMCP has no other way to it
+    sdk_server.get_tool_input_schema = schema_of
     return server
 
 

@@ -45,11 +45,13 @@ def build_web(
     about: About,
     redactor: Redactor,
     *,
+    routes: Sequence[Route] = (),
     allowed_hosts: Sequence[str] = (),
 ) -> Starlette:
     """Return the application; the MCP endpoint is started and stopped with it.
 
-    Clients reach it by the names of this machine's loopback and by `allowed_hosts`.
+    `routes` are what else is behind the gate. Clients reach it by the names of this machine's
+    loopback and by `allowed_hosts`.
     """
     page = render_page(about)
 
@@ -67,6 +69,7 @@ def build_web(
             Route("/mcp/readonly", endpoint=endpoints.read_only),
             Route("/mcp/x/{toolsets}", endpoint=endpoints.narrowed),
             Route("/mcp/x/{toolsets}/readonly", endpoint=endpoints.read_only),
+            *routes,
         ],
         middleware=[
             # Strict: a page of another site must not reach us under a name that it made point

@@ -1,0 +1,36 @@
+"""What commands ask the daemon over HTTP."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from quarterdeck.daemon.address import Address
+from quarterdeck.daemon.key import read_key
+
+ANSWER_SECONDS = 3
+ACCEPTED = 202
+
+
+def ask(home: Path, address: Address) -> dict[str, Any] | None:
+    """Return what the daemon says of itself; `None` when it does not answer."""
+    try:
+        return _client(home, address).get("/control").raise_for_status().json()
+    except (httpx2.HTTPError, ValueError):
+        return None
+
+
+def stop_if_idle(home: Path, address: Address) -> bool:
+    """Ask the daemon to stop unless a call is running; return whether it does."""
+    try:
+        return _client(home, address).post("/control/stop-if-idle").status_code == ACCEPTED
+    except httpx2.HTTPError:
+        return False
+
+
+def _client(home: Path, address: Address) -> httpx2.Client:
+    headers = {"Authorization": f"Bearer {read_key(home)}"}
+    # Without the environment's proxies: the daemon is on this machine.
+    return httpx2.Client(
+        base_url=address.url, headers=headers, timeout=ANSWER_SECONDS, trust_env=False
+    )

@@ -1,0 +1,144 @@
+"""Starting the daemon so that it outlives whoever started it, and stopping it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from quarterdeck.daemon.address import (
+    Address,
+    find,
+    is_alive,
+    process_id,
+    read_address,
+    starting_alone,
+)
+from quarterdeck.daemon.environment import inherited
+from quarterdeck.daemon.log import log_path, open_log
+from quarterdeck.errors import DaemonFailed, TimedOut
+
+START_SECONDS = 30
+# Longer than a daemon drains (`server.drain_seconds` is at most 300).
+STOP_SECONDS = 310
+HURRY_SECONDS = 0.5
+LOOK_EVERY_SECONDS = 0.02
+
+Say = Callable[[str], None]
+
+
+def ensure_daemon(
+    home: Path, environ: Mapping[str, str], *, say: Say, flags: Sequence[str] | None = None
+) -> Address:
+    """Return where the daemon of `home` answers, after starting it if need be.
+
+    Of several that come at once, one starts it; in place of one that crashed, with its flags.
+    `say` is told before a wait.
+    """
+    if found := find(home):
+        return found
+    with starting_alone(home):
+        crashed = read_address(home)
+        if flags is None:
+            flags = crashed.flags if crashed else ()
+        return find(home) or start_alone(home, environ, say=say, flags=flags)
+
+
+def start_alone(
+    home: Path, environ: Mapping[str, str], *, say: Say, flags: Sequence[str] = ()
+) -> Address:
+    """Start a daemon and wait for it; the caller is the one that may (`starting_alone`)."""
+    _await_end(home, say)
+    say("Starting the Quarterdeck daemon")
+    process, began = _spawn(home, environ, flags), time.monotonic()
+    while time.monotonic() < began + START_SECONDS:
+        if found := find(home):
+            # When it ends one day, somebody has to take note, or a zombie stays.
+            threading.Thread(target=process.wait, daemon=True).start()
+            return found
+        if (code := process.poll()) is not None and not is_alive(home):
+            raise DaemonFailed(code, _complaint(home, process.pid), str(log_path(home)))
+        time.sleep(LOOK_EVERY_SECONDS)
+    process.kill()
+    raise TimedOut(
+        f"The daemon did not answer within {START_SECONDS} s",
+        details={"log": str(log_path(home))},
+        hint="'quarterdeck logs' shows how far it came",
+    )
+
+
+def stop_daemon(home: Path, *, say: Say, now: bool = False) -> bool:
+    """Ask the daemon to finish, wait until it is gone, and return whether there was one.
+
+    With `now`, it does not wait for the calls that are running.
+    """
+    pid = process_id(home)
+    if pid is None:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    if now:
+        _hurry(home, pid)
+    _await_end(home, say)
+    return True
+
+
+def _hurry(home: Path, pid: int) -> None:
+    # Not at once: two signals that a process has not seen yet are one.
+    deadline = time.monotonic() + HURRY_SECONDS
+    while is_alive(home):
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGTERM)
+            return
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def restart_daemon(home: Path, environ: Mapping[str, str], *, say: Say) -> Address:
+    """Stop the daemon, if there is one, and start it as the version that is installed now."""
+    with starting_alone(home):
+        before = read_address(home)
+        stop_daemon(home, say=say)
+        return start_alone(home, environ, say=say, flags=before.flags if before else ())
+
+
+def _await_end(home: Path, say: Say) -> None:
+    """Wait for a daemon that is on its way out."""
+    began, told = time.monotonic(), False
+    while is_alive(home):
+        waited = time.monotonic() - began
+        if waited > STOP_SECONDS:
+            raise TimedOut(
+                f"The daemon did not end within {STOP_SECONDS} s",
+                details={"pid": process_id(home)},
+                hint="'quarterdeck down --now' ends it without waiting for running calls",
+            )
+        if waited > 1 and not told:
+            say("Waiting for the daemon to finish the calls that are running")
+            told = True
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _spawn(
+    home: Path, environ: Mapping[str, str], flags: Sequence[str]
+) -> "subprocess.Popen[bytes]":
+    # -P: the working directory is no place to import from.
+    command = [sys.executable, "-P", "-m", "quarterdeck", "up", "--in-background", *flags]
+    with open_log(home) as log:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            cwd=home,
+            env=inherited(environ) | {"QUARTERDECK_HOME": str(home)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def _complaint(home: Path, pid: int) -> str:
+    """Return what the process that failed to become the daemon said last."""
+    lines = log_path(home).read_text(encoding="utf-8", errors="replace").splitlines()
+    errors = [line for line in lines[-20:] if line.startswith("error: ")]
+    return errors[-1].removeprefix("error: ") if errors else f"process {pid} ended"

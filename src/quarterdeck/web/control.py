@@ -1,0 +1,43 @@
+"""`/control`: what the commands of this machine ask of the daemon."""
+
+from collections.abc import Callable, Sequence
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from quarterdeck.daemon.address import Address
+from quarterdeck.errors import Conflict
+
+HEADERS = {"Cache-Control": "no-store"}
+
+
+class Control:
+    """What the daemon is doing, and how to make it stop."""
+
+    def __init__(self, address: Address, running: Callable[[], int]) -> None:
+        """`running` tells how many calls are being served."""
+        self._address = address
+        self._running = running
+        self.stop: Callable[[], None] = lambda: None
+
+    def routes(self) -> Sequence[Route]:
+        return [
+            Route("/control", self._show),
+            Route("/control/stop-if-idle", self._stop_if_idle, methods=["POST"]),
+        ]
+
+    async def _show(self, _request: Request) -> Response:
+        found = {**self._address._asdict(), "running": self._running()}
+        return JSONResponse(found, headers=HEADERS)
+
+    async def _stop_if_idle(self, _request: Request) -> Response:
+        # Decided here and not by the asker, between whose look and word a call could begin.
+        if running := self._running():
+            raise Conflict(
+                f"{running} calls are running",
+                details={"running": running},
+                hint="'quarterdeck upgrade' waits for them and restarts the daemon",
+            )
+        self.stop()
+        return JSONResponse({"stopping": True}, status_code=202, headers=HEADERS)
