@@ -285,9 +285,11 @@ def test_refusing_a_url_does_not_tell_its_password(home: Path, url: str) -> None
         ("QUARTERDECK_DATABASE_DURABILITY", "none", "must be 'full' or 'normal'"),
         ("QUARTERDECK_DATABASE_POOL_SIZE", "0", "must be greater than or equal to 1"),
         ("QUARTERDECK_DATABASE_POOL_SIZE", "101", "must be less than or equal to 100"),
-        ("QUARTERDECK_SERVER_HOST", "0.0.0.0", "no authentication yet"),  # noqa: S104 - it is refused
-        ("QUARTERDECK_SERVER_HOST", "::", "no authentication yet"),
-        ("QUARTERDECK_SERVER_HOST", "fleet.example", "no authentication yet"),
+        ("QUARTERDECK_SERVER_HOST", "http://fleet.example", "must be an address such as"),
+        ("QUARTERDECK_SERVER_HOST", "fleet.example:80", "must be an address such as"),
+        ("QUARTERDECK_SERVER_ALLOWED_HOSTS", "*", "must be an address such as"),
+        ("QUARTERDECK_SERVER_ALLOWED_HOSTS", "*.example", "must be an address such as"),
+        ("QUARTERDECK_SERVER_ALLOWED_HOSTS", "fleet.example,", "must be an address such as"),
         ("QUARTERDECK_SERVER_PORT", "-1", "must be greater than or equal to 0"),
         ("QUARTERDECK_SERVER_PORT", "65536", "must be less than or equal to 65535"),
         ("QUARTERDECK_SERVER_PORT", "http", "must be a valid integer"),
@@ -312,8 +314,27 @@ def test_a_value_out_of_its_limits_is_refused_with_its_origin(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_loopback_addresses_are_accepted(home: Path, host: str) -> None:
-    assert load(home, server__host=host).server.host == host
+def test_loopback_addresses_are_local(home: Path, host: str) -> None:
+    server = load(home, server__host=host).server
+    assert server.host == host
+    assert server.is_local
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "2001:db8::7", "fleet.example"])
+def test_other_addresses_are_accepted_and_are_names_of_the_server(home: Path, host: str) -> None:
+    server = load(home, server__host=host, server__allowed_hosts="deck.example").server
+    assert not server.is_local
+    assert server.names == ("deck.example", host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - what is refused here
+def test_every_address_at_once_needs_the_names_that_clients_use(home: Path, host: str) -> None:
+    problem = only_problem(home, {"QUARTERDECK_SERVER_HOST": host})
+    assert problem["setting"] == "server.allowed_hosts"
+    assert f"because server.host is {host}" in str(problem["problem"])
+
+    server = load(home, server__host=host, server__allowed_hosts="deck.example, 192.0.2.7").server
+    assert server.names == ("deck.example", "192.0.2.7")
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
@@ -531,6 +552,6 @@ def default_in_reference(key: str) -> str:
     if key == "home":
         return "`~/.quarterdeck`"
     default = schema_of(key)["default"]
-    if default is None:
+    if default in (None, []):
         return "unset"
     return f"`{default[0] if key == 'server.toolsets' else str(default).lower()}`"

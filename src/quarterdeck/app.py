@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from quarterdeck.domain.guard import read_only
+from quarterdeck.domain.guard import read_only, within_scopes
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.homes import prepare_home
@@ -21,6 +21,7 @@ from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.recorder import Recorder
+from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
 from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
@@ -55,6 +56,7 @@ class Quarterdeck:
     calls: Calls
     memory: MemoryService
     traces: TraceService
+    tokens: TokenService
     daemons: DaemonService
     redactor: Redactor
 
@@ -130,6 +132,7 @@ def _build(
 ) -> Quarterdeck:
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
+    from quarterdeck.repositories.sql.tokens import SqlTokenRepository
     from quarterdeck.repositories.sql.traces import SqlTraceRepository
 
     daemon_id, redactor = new_id(clock.now()), Redactor(settings.secrets())
@@ -139,7 +142,7 @@ def _build(
         store=store,
         recorder=recorder,
         clock=clock,
-        rules=(read_only,) if settings.server.read_only else (),
+        rules=(within_scopes, read_only) if settings.server.read_only else (within_scopes,),
         span=spans_to(settings.telemetry.otlp_endpoint),
     )
     traces = TraceService(operations, trace_rows)
@@ -149,6 +152,7 @@ def _build(
         calls=Calls(store, recorder, clock),
         memory=MemoryService(operations, memory),
         traces=traces,
+        tokens=TokenService(operations, SqlTokenRepository()),
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
         redactor=redactor,
     )

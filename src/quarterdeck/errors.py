@@ -12,6 +12,7 @@
     + DaemonRunning         CONFLICT                4   409  a home has one daemon
     + DaemonMismatch        CONFLICT                4   409  program and daemon do not fit
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
+    + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
     + StorageUnavailable    SERVICE_UNAVAILABLE     6   503  the database is locked, full or away
     + DaemonFailed          SERVICE_UNAVAILABLE     6   503  the daemon ended while it started
@@ -182,6 +183,29 @@ class Denied(QuarterdeckError):
     code = category = "DENIED"
     exit_code = 5
     http_status = 403
+
+
+class Unauthenticated(Denied):
+    """Nobody is let in without an access token; what is wrong with one is told to its holder only.
+
+    `reason` is missing, unknown, expired or revoked; a token that is known has a name.
+    """
+
+    http_status = 401
+
+    def __init__(self, reason: str, name: str | None = None) -> None:
+        about = {
+            "missing": "The request carries no access token",
+            "unknown": "The access token is not valid",
+            "expired": f"The access token {name!r} has expired",
+            "revoked": f"The access token {name!r} has been revoked",
+        }
+        super().__init__(
+            about[reason],
+            details={"rule": "token", "problem": reason},
+            hint="run 'quarterdeck token create' on the machine of the server, and send what it"
+            " prints as the bearer token of the Authorization header",
+        )
 
 
 class Unavailable(QuarterdeckError):

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from ipaddress import ip_address
 
 import uvicorn
 from starlette.applications import Starlette
@@ -104,5 +105,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def base_url(listener: socket.socket) -> str:
+    """Return where this machine's programs reach the server."""
     host, port = listener.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

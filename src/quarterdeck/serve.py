@@ -4,6 +4,7 @@ Beside `app`: it joins the surfaces, which do not know each other.
 """
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -17,18 +18,21 @@ from typing import Any
 from fastmcp import FastMCP
 
 from quarterdeck import __version__
-from quarterdeck.app import Quarterdeck, open_quarterdeck
+from quarterdeck.app import Quarterdeck, SystemClock, open_quarterdeck
 from quarterdeck.cli.logs import take_over
 from quarterdeck.daemon.address import Address, held_for_life, withdraw
 from quarterdeck.daemon.address import announce as declare
+from quarterdeck.daemon.key import ensure_key
 from quarterdeck.homes import prepare_home
 from quarterdeck.http_server import HttpServer, base_url, listen
-from quarterdeck.settings import DatabaseSettings, Settings, TelemetrySettings
+from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
 from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
-from quarterdeck.web.app import About, ListedTool, build_web
+from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
 from quarterdeck.web.control import Control
+
+logger = logging.getLogger(__name__)
 
 # Time for running calls to write their traces, once a signal has come.
 GRACE_SECONDS = 0.5
@@ -53,6 +57,8 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
     `announce` is told the base URL once requests are answered.
     """
     home = prepare_home(settings)
+    key = ensure_key(home)
+    _warn_if_open(settings.server)
     with held_for_life(home), closing(_listener(settings)) as listener:
         async with open_quarterdeck(settings) as deck, deck.serving():
             address = Address(
@@ -65,7 +71,7 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
                 managed=settings.server.managed,
             )
             control = Control(address, lambda: deck.calls.running)
-            server = await _http_server(deck, address, control)
+            server = await _http_server(deck, control, key)
 
             def started() -> None:
                 declare(home, address)
@@ -79,25 +85,44 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
     return TO_RESTART if settings.server.managed and control.is_to_restart else 0
 
 
-async def _http_server(deck: Quarterdeck, address: Address, control: Control) -> HttpServer:
-    mcp = _mcp(deck)
+async def _http_server(deck: Quarterdeck, control: Control, key: str) -> HttpServer:
+    mcp, settings, address = _mcp(deck), deck.settings.server, control.address
+    tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
+    about = About(address=address.url, instance=address.instance, tools=tools)
+    web = build_web(
+        endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
+        Locks(key, deck.tokens.identify, Attempts(SystemClock())),
+        about,
+        deck.redactor,
+        routes=control.routes(),
+        allowed_hosts=settings.names,
+    )
+    server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
+    control.stop = server.stop
+    return server
+
+
+def endpoints_of(mcp: FastMCP[Any], *, session_idle_seconds: float = 1800) -> Endpoints:
+    """Return the HTTP endpoints of a server; whoever serves them must have a gate before them."""
     endpoint = mcp.http_app(
         path="/mcp",
         json_response=False,
         stateless_http=False,
-        host_origin_protection=True,
-        session_idle_timeout=deck.settings.server.session_idle_seconds,
+        # `build_web` looks at Host and Origin, for every path.
+        host_origin_protection=False,
+        session_idle_timeout=session_idle_seconds,
     )
-    tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
-    about = About(address=address.url, instance=address.instance, tools=tools)
-    web = build_web(endpoint, Narrowed(endpoint, "/mcp"), about, control, deck.redactor)
-    server = HttpServer(
-        web,
-        drained=deck.calls.until_idle,
-        drain_seconds=deck.settings.server.drain_seconds,
-    )
-    control.stop = server.stop
-    return server
+    read_only = Narrowed(endpoint, "/mcp", read_only=True)
+    return Endpoints(endpoint, Narrowed(endpoint, "/mcp"), read_only)
+
+
+def _warn_if_open(settings: ServerSettings) -> None:
+    if not settings.is_local:
+        logger.warning(
+            "Listening on %s, where others can read what is sent, tokens included: put a TLS proxy"
+            " in front of it, or listen on 127.0.0.1 and let clients come by an SSH tunnel",
+            settings.host,
+        )
 
 
 def _listener(settings: Settings) -> socket.socket:

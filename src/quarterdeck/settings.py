@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
@@ -46,17 +47,37 @@ URL_PASSWORDS = (
 )
 
 
-def _only_loopback(host: str) -> str:
-    try:
-        is_loopback = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback:
+HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*")
+
+
+def _only_host(host: str) -> str:
+    if not _is_address(host) and not HOST_NAME.fullmatch(host):
         raise ValueError(
-            "must be a loopback address such as 127.0.0.1, ::1 or localhost, because there is"
-            " no authentication yet and other machines must not reach the server"
+            "must be an address such as 127.0.0.1 or ::1, or the name of a host, without scheme,"
+            " port or wildcard"
         )
     return host
+
+
+def _is_address(host: str) -> bool:
+    try:
+        return bool(ip_address(host))
+    except ValueError:
+        return False
+
+
+def _is_every_address(host: str) -> bool:
+    return _is_address(host) and ip_address(host).is_unspecified
+
+
+def _reachable_by_name(hosts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    host = info.data.get("host", "")
+    if not hosts and _is_every_address(host):
+        raise ValueError(
+            f"must name the hosts by which clients reach the server, because server.host is {host},"
+            " which stands for every address of this machine"
+        )
+    return tuple(dict.fromkeys(_only_host(name) for name in hosts))
 
 
 def _only_postgresql(url: SecretStr) -> SecretStr:
@@ -119,9 +140,18 @@ class DatabaseSettings(Section):
 
 
 class ServerSettings(Section):
-    host: Annotated[str, AfterValidator(_only_loopback)] = Field(
+    host: Annotated[str, AfterValidator(_only_host)] = Field(
         default="127.0.0.1",
-        description="Address to listen on. Loopback only, because there is no authentication yet.",
+        description="Address to listen on. Traffic is not encrypted: for other machines, put a"
+        " TLS proxy in front, or use an SSH tunnel.",
+    )
+    allowed_hosts: Annotated[
+        tuple[str, ...], BeforeValidator(_split_names), AfterValidator(_reachable_by_name)
+    ] = Field(
+        default=(),
+        validate_default=True,
+        description="Names and addresses by which clients may reach the server, beside loopback"
+        " and `server.host`. Needed when that is `0.0.0.0` or `::`.",
     )
     port: int = Field(
         default=7420,
@@ -136,7 +166,6 @@ class ServerSettings(Section):
     ] = Field(
         default=("all",), description=f"Groups of tools to offer: {', '.join(TOOLSETS)}, or all."
     )
-
     drain_seconds: int = Field(
         default=55,
         ge=0,
@@ -154,6 +183,19 @@ class ServerSettings(Section):
         le=86_400,
         description="Seconds after which a session of the older protocols that nobody uses ends.",
     )
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether only this machine can reach the server."""
+        return self.host == "localhost" or (
+            _is_address(self.host) and ip_address(self.host).is_loopback
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what clients may call the server, beside loopback."""
+        own = () if _is_every_address(self.host) else (self.host,)
+        return tuple(dict.fromkeys((*self.allowed_hosts, *own)))
 
 
 class TraceSettings(Section):

@@ -13,6 +13,7 @@ from quarterdeck.cli import checks
 from quarterdeck.cli.checks import Check
 from quarterdeck.homes import Mount
 from quarterdeck.ports.database import DatabaseStatus
+from quarterdeck.repositories.sql.migrate import HEAD
 from quarterdeck.settings import Settings, load_settings
 from tests.cli.conftest import CommandLine
 
@@ -97,7 +98,7 @@ def test_a_damaged_page_fails(cli: CommandLine, home: Path) -> None:
     file.write_bytes(content)
     database = examined(cli)["database"]
     assert database.status == "fail"
-    assert "revision 0001: " in database.found
+    assert f"revision {HEAD}: " in database.found
 
 
 def test_a_database_of_a_newer_version_fails(cli: CommandLine, home: Path) -> None:

@@ -34,7 +34,8 @@ def fetched() -> None:
 def server(transport: str, request: pytest.FixtureRequest) -> list[str]:
     """How the server is named to the Inspector: an address, or a command to start."""
     if transport == "http":
-        return [request.getfixturevalue("endpoint")]
+        header = f"Authorization: {request.getfixturevalue('authorization')}"
+        return [request.getfixturevalue("endpoint"), "--header", header]
     return ["--", str(QUARTERDECK), "mcp", "--standalone"]
 
 

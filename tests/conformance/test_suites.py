@@ -69,9 +69,9 @@ SUITES = {
 
 @pytest.mark.parametrize("name", SUITES)
 def test_the_server_conforms_but_for_what_the_baseline_explains(
-    name: str, endpoint: str, baseline: Baseline, tmp_path: Path
+    name: str, open_endpoint: str, baseline: Baseline, tmp_path: Path
 ) -> None:
-    checks = SUITES[name].run(endpoint, tmp_path)
+    checks = SUITES[name].run(open_endpoint, tmp_path)
 
     problems = baseline.unexplained(checks)
     assert problems == [], "\n".join(problems)

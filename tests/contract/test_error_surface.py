@@ -66,7 +66,9 @@ def test_the_whole_tree_stands_in_one_module_which_draws_it() -> None:
 def test_every_kind_has_a_general_code_and_what_goes_with_it() -> None:
     for kind in kinds():
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", kind.code)
-        assert GENERAL[kind.category] == (kind.exit_code, kind.http_status)
+        # HTTP alone tells a caller who is unknown from one who is not allowed to.
+        http = 403 if kind is errors.Unauthenticated else kind.http_status
+        assert GENERAL[kind.category] == (kind.exit_code, http)
         assert inspect.getdoc(kind), "says when it is raised"
         assert kind.__doc__ != QuarterdeckError.__doc__
     assert {kind.category for kind in kinds()} == GENERAL.keys()

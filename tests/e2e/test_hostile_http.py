@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.servers import http_server
+from tests.support.servers import bearer, http_server, key_of
 
 pytestmark = pytest.mark.xdist_group("hostile http")  # one server for all
 
@@ -27,9 +27,12 @@ HEADERS = {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with http_server(home=tmp_path_factory.mktemp("home")) as (url, _):
-        yield f"{url}/mcp"
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    home = tmp_path_factory.mktemp("home")
+    with http_server(home=home) as (url, _):
+        headers = HEADERS | bearer(key_of(home))
+        with httpx2.Client(base_url=url, headers=headers, timeout=30) as client:
+            yield client
 
 
 def _store(*, key: bytes = b'"k"', value: bytes = b"{}") -> bytes:
@@ -43,8 +46,8 @@ def _deep(levels: int) -> bytes:
     return b'{"a":' * levels + b"1" + b"}" * levels
 
 
-def _answer(address: str, body: bytes) -> httpx2.Response:
-    return httpx2.post(address, content=body, headers=HEADERS, timeout=30)
+def _answer(http: httpx2.Client, body: bytes) -> httpx2.Response:
+    return http.post("/mcp", content=body)
 
 
 REFUSED = {
@@ -58,12 +61,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED.keys())
-def test_a_hostile_call_is_invalid_input(address: str, body: bytes) -> None:
-    result: dict[str, Any] = _answer(address, body).json()["result"]
+def test_a_hostile_call_is_invalid_input(http: httpx2.Client, body: bytes) -> None:
+    result: dict[str, Any] = _answer(http, body).json()["result"]
 
     assert result["isError"] is True
     assert result["structuredContent"]["error"]["code"] == "INVALID_INPUT"
-    assert _lives(address)
+    assert _lives(http)
 
 
 UNREADABLE = {
@@ -76,12 +79,12 @@ UNREADABLE = {
 
 @pytest.mark.parametrize(("body", "status"), UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_what_cannot_be_read_is_refused_by_its_status(
-    address: str, body: bytes, status: int
+    http: httpx2.Client, body: bytes, status: int
 ) -> None:
-    assert _answer(address, body).status_code == status
-    assert _lives(address)
+    assert _answer(http, body).status_code == status
+    assert _lives(http)
 
 
-def _lives(address: str) -> bool:
-    stored = _answer(address, _store())
+def _lives(http: httpx2.Client) -> bool:
+    stored = _answer(http, _store())
     return stored.status_code == 200 and stored.json()["result"]["isError"] is False

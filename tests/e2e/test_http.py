@@ -10,14 +10,25 @@ import pytest
 from fastmcp import Client
 
 from tests.support.mcp_clients import ERAS, HTTP_CLIENTS, call_every_tool
-from tests.support.servers import END_SECONDS, http_server, process, stream
+from tests.support.servers import END_SECONDS, bearer, http_server, key_of, process, stream
 
 pytestmark = pytest.mark.xdist_group("http")  # one server for all
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with http_server(home=tmp_path_factory.mktemp("home")) as (url, server):
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def key(address: str, home: Path) -> str:
+    assert address
+    return key_of(home)
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    with http_server(home=home) as (url, server):
         yield url
         server.send_signal(signal.SIGTERM)
         assert server.wait(END_SECONDS) == 0
@@ -26,17 +37,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("client", HTTP_CLIENTS)
-async def test_a_client_lists_and_calls_every_tool(client: str, mode: str, address: str) -> None:
+async def test_a_client_lists_and_calls_every_tool(
+    client: str, mode: str, address: str, key: str
+) -> None:
     with anyio.fail_after(50):
-        async with HTTP_CLIENTS[client](mode, f"{address}/mcp") as connected:
+        async with HTTP_CLIENTS[client](mode, f"{address}/mcp", key) as connected:
             await call_every_tool(connected)
 
 
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_address_narrows_the_tools_for_listing_and_calling(
-    mode: str, address: str
+    mode: str, address: str, key: str
 ) -> None:
-    async with Client(f"{address}/mcp/x/trace,meta", mode=mode) as client:
+    async with Client(f"{address}/mcp/x/trace,meta", auth=key, mode=mode) as client:
         names = {tool.name for tool in await client.list_tools()}
         hidden = await client.call_tool_mcp("memory_list", {})
         offered = await client.call_tool_mcp("trace_list", {})
@@ -46,8 +59,11 @@ async def test_the_address_narrows_the_tools_for_listing_and_calling(
     assert offered.is_error is False
 
 
-def test_an_address_that_names_an_unknown_toolset_is_not_found(address: str) -> None:
-    refused = httpx2.post(f"{address}/mcp/x/memry", json={})
+@pytest.mark.parametrize("path", ["memry", "memry/readonly"])
+def test_an_address_that_names_an_unknown_toolset_is_not_found(
+    path: str, address: str, key: str
+) -> None:
+    refused = httpx2.post(f"{address}/mcp/x/{path}", json={}, headers=bearer(key))
 
     assert refused.status_code == 404
     assert "did you mean 'memory'?" in refused.json()["error"]["details"]["hint"]
@@ -81,7 +97,7 @@ def test_a_port_in_use_is_reported_with_what_to_do(address: str, tmp_path: Path)
 
 def test_ctrl_c_ends_the_server_although_a_client_holds_a_stream(tmp_path: Path) -> None:
     with http_server(home=tmp_path) as (url, server):
-        with httpx2.Client(base_url=url) as client:
+        with httpx2.Client(base_url=url, headers=bearer(key_of(tmp_path))) as client:
             session = open_session(client)
             with client.stream("GET", "/mcp", headers=session) as held:
                 assert held.status_code == 200

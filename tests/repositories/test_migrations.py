@@ -28,15 +28,16 @@ from tests.support.stores import sqlite_database
 
 FAKE_PASSWORD = "not-a-real-" + "password"
 SCRIPTS = Path(migrate.__file__).parent / "migrations"
-NEXT_MIGRATION = """
+NOW, NEXT = migrate.HEAD, "9000"
+NEXT_MIGRATION = f"""
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{NOW}"
 
 def upgrade():
     op.execute("CREATE TABLE later (id integer)")
-{body}
+{{body}}
 """
 NextVersion = Callable[..., None]
 
@@ -54,10 +55,10 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NextVersion
         scripts = tmp_path / "migrations"
         shutil.copytree(SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
         script = NEXT_MIGRATION.format(body=indent(dedent(body), "    "))
-        (scripts / "versions" / "m0002_later.py").write_text(script, encoding="utf-8")
+        (scripts / "versions" / f"m{NEXT}_later.py").write_text(script, encoding="utf-8")
         monkeypatch.setattr(migrate, "_MIGRATIONS", scripts)
-        monkeypatch.setattr(migrate, "REVISIONS", ("0001", "0002"))
-        monkeypatch.setattr(migrate, "HEAD", "0002")
+        monkeypatch.setattr(migrate, "REVISIONS", (*migrate.REVISIONS, NEXT))
+        monkeypatch.setattr(migrate, "HEAD", NEXT)
 
     return upgrade_program
 
@@ -188,12 +189,12 @@ async def test_an_older_file_is_copied_before_it_is_upgraded(
     migrate.prepare_sqlite(path)
     await database.store.close()
 
-    assert migrate.sqlite_revision(path) == "0002"
+    assert migrate.sqlite_revision(path) == NEXT
     assert "later" in tables_in(path)
     (copy,) = (path.parent / "backups").iterdir()
-    assert copy.name.startswith("quarterdeck-0001-")
+    assert copy.name.startswith(f"quarterdeck-{NOW}-")
     assert (mode_of(copy.parent), mode_of(copy)) == (0o700, 0o600)
-    assert migrate.sqlite_revision(copy) == "0001"
+    assert migrate.sqlite_revision(copy) == NOW
     assert "later" not in tables_in(copy)
     for file in (path, copy):
         with closing(sqlite3.connect(file)) as connection:
@@ -249,7 +250,7 @@ async def test_a_migration_that_fails_half_way_leaves_the_file_as_it_was(
     next_version(FAILING_HALF_WAY)
     with pytest.raises(ZeroDivisionError):
         migrate.prepare_sqlite(path)
-    assert migrate.sqlite_revision(path) == "0001"
+    assert migrate.sqlite_revision(path) == NOW
     assert "later" not in tables_in(path)
     assert await database.keys() == ["precious"]
     await database.store.close()
@@ -262,7 +263,7 @@ def test_a_migration_that_fails_half_way_leaves_postgresql_as_it_was(
     next_version(FAILING_HALF_WAY)
     with pytest.raises(ZeroDivisionError):
         migrate.upgrade_postgres(postgres_url)
-    assert migrate.postgres_revision(postgres_url) == "0001"
+    assert migrate.postgres_revision(postgres_url) == NOW
     with psycopg.connect(postgres_url) as connection:
         assert connection.execute("SELECT to_regclass('later')").fetchone() == (None,)
 
@@ -272,17 +273,17 @@ def test_postgresql_is_upgraded_only_when_asked(
 ) -> None:
     with pytest.raises(DatabaseBehind) as refusal:
         migrate.check_postgres(postgres_url)
-    assert refusal.value.details == {"found": None, "needed": "0001"}
+    assert refusal.value.details == {"found": None, "needed": NOW}
     assert refusal.value.hint == "run 'quarterdeck db upgrade'"
     assert migrate.upgrade_postgres(postgres_url) is None
-    assert migrate.upgrade_postgres(postgres_url) == "0001"
+    assert migrate.upgrade_postgres(postgres_url) == NOW
     migrate.check_postgres(postgres_url)
 
     next_version()
     with pytest.raises(DatabaseBehind) as refusal:
         migrate.check_postgres(postgres_url)
-    assert refusal.value.details == {"found": "0001", "needed": "0002"}
-    assert migrate.upgrade_postgres(postgres_url) == "0001"
+    assert refusal.value.details == {"found": NOW, "needed": NEXT}
+    assert migrate.upgrade_postgres(postgres_url) == NOW
     migrate.check_postgres(postgres_url)
 
 

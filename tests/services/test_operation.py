@@ -7,6 +7,7 @@ from typing import TypeVar
 import anyio
 import pytest
 
+from quarterdeck.domain.access import ALL_SCOPES, Scope
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.guard import Request
 from quarterdeck.domain.trace import EventType, TraceStatus
@@ -107,7 +108,9 @@ async def test_a_rule_refuses_before_anything_runs_and_the_refusal_is_traced(dec
     workshop.operations = with_rule(deck, no_work)
     with pytest.raises(Denied):
         await serve(deck, workshop.build)
-    assert asked == [Request("workshop.build", Effect.WRITE, "cli", "local")]
+    assert asked == [
+        Request("workshop.build", Effect.WRITE, Scope.WRITE, ALL_SCOPES, "cli", "local")
+    ]
     assert not workshop.entered.is_set()
     [trace] = await root_traces(deck)
     assert payload_of(trace, EventType.ERROR) == {"code": "DENIED", "message": "Not today"}

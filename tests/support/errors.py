@@ -14,6 +14,7 @@ from quarterdeck.errors import (
     StorageUnavailable,
     ToolNotFound,
     TraceNotFound,
+    Unauthenticated,
 )
 
 # Those that are made from facts; all others take a message.
@@ -22,6 +23,7 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     ToolNotFound: lambda: ToolNotFound("memory_stor", ["memory_store"]),
     DatabaseBehind: lambda: DatabaseBehind(None, "0001"),
     DatabaseAhead: lambda: DatabaseAhead("9999", "0001"),
+    Unauthenticated: lambda: Unauthenticated("expired", "ci"),
     DaemonRunning: lambda: DaemonRunning("/srv/quarterdeck", "http://127.0.0.1:7420"),
     DaemonMismatch: lambda: DaemonMismatch("2.0.0", "1.9.0"),
     DaemonFailed: lambda: DaemonFailed(2, "the configuration cannot be used", "daemon.log"),

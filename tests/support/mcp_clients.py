@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import fastmcp
+import httpx2
 import mcp
 from fastmcp.client.transports import StdioTransport
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
-from tests.support.servers import QUARTERDECK, environment
+from tests.support.servers import QUARTERDECK, bearer, environment
 
 ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 Json = dict[str, Any]
@@ -82,15 +84,18 @@ async def fastmcp_stdio(mode: str, home: Path, log: Path) -> AsyncGenerator[Tool
 
 
 @asynccontextmanager
-async def official_http(mode: str, url: str) -> AsyncGenerator[ToolClient]:
-    async with mcp.Client(url, mode=mode) as client:
+async def official_http(mode: str, url: str, secret: str) -> AsyncGenerator[ToolClient]:
+    async with (
+        httpx2.AsyncClient(headers=bearer(secret), timeout=30) as http,
+        mcp.Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
         assert client.protocol_version == ERAS[mode]
         yield Official(client)
 
 
 @asynccontextmanager
-async def fastmcp_http(mode: str, url: str) -> AsyncGenerator[ToolClient]:
-    async with fastmcp.Client(url, mode=mode) as client:
+async def fastmcp_http(mode: str, url: str, secret: str) -> AsyncGenerator[ToolClient]:
+    async with fastmcp.Client(url, auth=secret, mode=mode) as client:
         assert client.protocol_version == ERAS[mode]
         yield FastMcp(client)
 
@@ -99,7 +104,7 @@ STDIO_CLIENTS: dict[str, Callable[[str, Path, Path], Connecting]] = {
     "official": official_stdio,
     "fastmcp": fastmcp_stdio,
 }
-HTTP_CLIENTS: dict[str, Callable[[str, str], Connecting]] = {
+HTTP_CLIENTS: dict[str, Callable[[str, str, str], Connecting]] = {
     "official": official_http,
     "fastmcp": fastmcp_http,
 }

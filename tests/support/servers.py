@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from quarterdeck.daemon.address import process_id
+from quarterdeck.daemon.key import read_key
 
 QUARTERDECK = Path(sys.executable).with_name("quarterdeck")
 END_SECONDS = 20
@@ -53,6 +54,18 @@ def http_server(*arguments: str, home: Path) -> Generator[tuple[str, subprocess.
     """Start `quarterdeck up` on a free port; yield its base URL and its process."""
     with process("up", "--port", "0", *arguments, home=home) as started:
         yield _address(stream(started.stdout)), started
+
+
+def key_of(home: Path) -> str:
+    """Return the key of the server that was started for `home`."""
+    key = read_key(home / "quarterdeck")
+    assert key is not None, "the server makes it before it listens"
+    return key
+
+
+def bearer(secret: str) -> dict[str, str]:
+    """Return the header that shows a key or a token."""
+    return {"Authorization": f"Bearer {secret}"}
 
 
 def stream(of_process: IO[str] | None) -> IO[str]:

@@ -12,7 +12,12 @@ import pytest
 
 from quarterdeck.domain.json import JsonObject, dump
 from quarterdeck.domain.memory import DEFAULT_NAMESPACE, MemoryEntry
-from quarterdeck.ports.repositories import DaemonRepository, MemoryRepository, TraceRepository
+from quarterdeck.ports.repositories import (
+    DaemonRepository,
+    MemoryRepository,
+    TokenRepository,
+    TraceRepository,
+)
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.repositories.sql import migrate
 from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
@@ -24,6 +29,7 @@ from quarterdeck.repositories.sql.memory_index import (
 )
 from quarterdeck.repositories.sql.postgres import PostgresStore
 from quarterdeck.repositories.sql.sqlite import SqliteStore
+from quarterdeck.repositories.sql.tokens import SqlTokenRepository
 from quarterdeck.repositories.sql.traces import SqlTraceRepository
 
 KINDS = ("sqlite", "postgres")
@@ -61,6 +67,7 @@ class Database:
     memory: MemoryRepository
     traces: TraceRepository = field(default_factory=SqlTraceRepository)
     daemons: DaemonRepository = field(default_factory=SqlDaemonRepository)
+    tokens: TokenRepository = field(default_factory=SqlTokenRepository)
 
     def put(
         self,

@@ -13,16 +13,17 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from quarterdeck import __version__
-from quarterdeck.daemon.address import Address
+from quarterdeck.domain.access import Caller
 from quarterdeck.domain.redaction import Redactor
-from quarterdeck.errors import NotFound, QuarterdeckError
-from quarterdeck.web.app import About, ListedTool, build_web
-from quarterdeck.web.control import Control
+from quarterdeck.errors import NotFound, QuarterdeckError, Unauthenticated
+from quarterdeck.testing import FixedClock
+from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
 from quarterdeck.web.errors import error_handlers
 from tests.support.errors import one_of_each
 
 ADDRESS = "http://127.0.0.1:7420"
 TOKEN = "ghp_" + "a" * 36
+KEY = "qd_" + "a" * 43
 VOID = {"meta"}
 
 
@@ -39,9 +40,14 @@ def client(**headers: str) -> httpx2.AsyncClient:
 
     mcp = Starlette(routes=[Route("/mcp", answer, methods=["POST"])])
     tools = [ListedTool("memory_store", "Store"), ListedTool("x", "<b>&")]
-    control = Control(Address(ADDRESS, 1, 0, "instance-1", "1.0.0"), lambda: 0)
-    web = build_web(mcp, mcp, About(ADDRESS, "instance-1", tools), control, Redactor())
-    return client_of(web, **headers)
+    locks = Locks(KEY, nobody, Attempts(FixedClock()))
+    about = About(ADDRESS, "instance-1", tools)
+    web = build_web(Endpoints(mcp, mcp, mcp), locks, about, Redactor())
+    return client_of(web, **{"Authorization": f"Bearer {KEY}"} | headers)
+
+
+async def nobody(_secret: str) -> Caller:
+    raise Unauthenticated("unknown")
 
 
 def failing(error: Exception) -> httpx2.AsyncClient:
@@ -92,7 +98,7 @@ async def get_page() -> tuple[Page, httpx2.Response]:
 async def test_the_page_says_what_is_running_and_where() -> None:
     page, response = await get_page()
     assert __version__ in page.texts["dd"]
-    assert {"instance-1", f"{ADDRESS}/mcp", "memory_store"} <= set(page.texts["code"])
+    assert {f"{ADDRESS}/mcp", "memory_store"} <= set(page.texts["code"])
     assert "Store" in page.texts["td"]
     assert "<b>&" in page.texts["td"]
     assert "<b>" not in response.text
@@ -103,8 +109,22 @@ async def test_the_page_has_configurations_to_copy() -> None:
     snippets = [json.loads(text) for text in page.texts["code"] if text.startswith("{")]
     assert snippets == [
         {"mcpServers": {"quarterdeck": {"command": "quarterdeck", "args": ["mcp"]}}},
-        {"mcpServers": {"quarterdeck": {"url": f"{ADDRESS}/mcp"}}},
+        {
+            "mcpServers": {
+                "quarterdeck": {
+                    "url": f"{ADDRESS}/mcp",
+                    "headers": {"Authorization": "Bearer TOKEN"},
+                }
+            }
+        },
     ]
+    assert "quarterdeck token create --scope write" in page.texts["code"]
+
+
+async def test_the_page_shows_no_state_because_anybody_may_look_at_it() -> None:
+    _, response = await get_page()
+    assert "instance-1" not in response.text
+    assert KEY not in response.text
 
 
 async def test_the_page_can_be_read_by_everyone() -> None:

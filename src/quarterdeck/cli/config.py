@@ -34,7 +34,7 @@ def path(*, invocation: Injected) -> None:
 
 def _as_text(value: str | int | tuple[str, ...] | None) -> str:
     if isinstance(value, tuple):
-        return ",".join(value)
+        return ",".join(value) or "(unset)"
     if isinstance(value, bool):
         return str(value).lower()
     return "(unset)" if value is None else str(value)

@@ -44,6 +44,7 @@ COMMANDS = (
     Command("mcp", "Serve MCP over stdio, for clients that launch it.", "quarterdeck.cli.mcp:mcp"),
     Command("memory", "Store, find and delete shared memory.", "quarterdeck.cli.memory:app"),
     Command("traces", "Read the record of every call.", "quarterdeck.cli.traces:app"),
+    Command("token", "Let clients in by a token, and take it back.", "quarterdeck.cli.tokens:app"),
     Command(
         "config", "Show what is configured, and where it was set.", "quarterdeck.cli.config:app"
     ),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from quarterdeck.ports.database import Database
     from quarterdeck.services.calls import Calls
     from quarterdeck.services.memory import MemoryService
+    from quarterdeck.services.tokens import TokenService
     from quarterdeck.services.traces import TraceService
     from quarterdeck.settings import Settings
 
@@ -27,6 +28,8 @@ class Deck(Protocol):
     def calls(self) -> "Calls": ...
     @property
     def memory(self) -> "MemoryService": ...
+    @property
+    def tokens(self) -> "TokenService": ...
     @property
     def traces(self) -> "TraceService": ...
 

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from quarterdeck.domain.access import Scope, Scopes
 from quarterdeck.domain.effect import Effect
 from quarterdeck.errors import Denied
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is about to be done, and for whom."""
+    """What is about to be done, for whom, what that takes and what they have."""
 
     operation: str
     effect: Effect
+    needs: Scope
+    scopes: Scopes
     surface: str
     actor: str
 
@@ -27,4 +30,19 @@ def read_only(request: Request) -> None:
             f"{request.operation!r} changes state and this server is read-only",
             details={"rule": "read-only", "operation": request.operation},
             hint="start Quarterdeck without --read-only to allow changes",
+        )
+
+
+def within_scopes(request: Request) -> None:
+    """Refuse what the caller's token was not made for, whichever surface asks for it."""
+    require(request.needs, request.scopes, request.operation)
+
+
+def require(needed: Scope, scopes: Scopes, what: str) -> None:
+    """Refuse `what` to a caller without the scope it takes."""
+    if needed not in scopes:
+        raise Denied(
+            f"{what!r} needs the scope {needed.value!r}, which the caller does not have",
+            details={"rule": "scope", "operation": what, "scope": needed.value},
+            hint=f"use a token made with 'quarterdeck token create --scope {needed.value}'",
         )

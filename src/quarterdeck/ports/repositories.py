@@ -6,6 +6,7 @@ from typing import Protocol
 
 from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.memory import MemoryEntry
+from quarterdeck.domain.tokens import Token
 from quarterdeck.domain.trace import Trace, TraceStatus
 from quarterdeck.ports.store import Transaction
 
@@ -98,4 +99,36 @@ class DaemonRepository(Protocol):
 
     def remove(self, tx: Transaction, daemon_id: str) -> None:
         """Note that a process has ended; safe to repeat."""
+        ...
+
+
+class TokenRepository(Protocol):
+    """Tokens that let clients in; a token is living until it is revoked."""
+
+    def add(self, tx: Transaction, token: Token) -> None:
+        """Keep a new token, whose name no living one has."""
+        ...
+
+    def find(self, tx: Transaction, token_id: str) -> Token | None:
+        """Return the token with this id, or `None`."""
+        ...
+
+    def find_living(self, tx: Transaction, name: str) -> Token | None:
+        """Return the living token of this name, expired or not, or `None`."""
+        ...
+
+    def find_hash(self, tx: Transaction, secret_hash: str) -> Token | None:
+        """Return the token whose secret has this hash, or `None`."""
+        ...
+
+    def list(self, tx: Transaction) -> Sequence[Token]:
+        """Return every token, newest first."""
+        ...
+
+    def revoke(self, tx: Transaction, token_id: str, now: datetime) -> bool:
+        """End a token's life; return whether it was living."""
+        ...
+
+    def note_use(self, tx: Transaction, token_id: str, now: datetime) -> None:
+        """Remember when a token was used last; the past is not written over the present."""
         ...

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from quarterdeck.domain.access import ALL_SCOPES, Scopes
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.json import JsonValue
 from quarterdeck.ports.clock import Clock
@@ -35,7 +36,7 @@ class Call:
     `name` becomes the trace's workflow id, `input` is what the caller sent. `render` turns
     an answer into the reply's JSON and says where it breaks its schema. A call with
     `recorded` false (a listing on the command line, a page refresh) leaves no trace. Its id
-    is given when it is served.
+    is given when it is served. Whoever calls from this machine's own programs has all scopes.
     """
 
     surface: str
@@ -44,6 +45,7 @@ class Call:
     actor: str = "local"
     request_id: str | None = None
     traceparent: str | None = None
+    scopes: Scopes = ALL_SCOPES
     recorded: bool = True
     render: Callable[[object], Rendered] = render_plainly
     call_id: str = ""

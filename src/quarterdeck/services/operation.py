@@ -8,6 +8,7 @@ from functools import partial, wraps
 from inspect import signature
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from quarterdeck.domain.access import Scope, scope_of
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.guard import Request, Rule
 from quarterdeck.domain.ids import new_id
@@ -147,7 +148,7 @@ S = TypeVar("S", bound=Service)
 
 
 def operation(
-    name: str, effect: Effect, *, long: bool = False
+    name: str, effect: Effect, *, scope: Scope | None = None, long: bool = False
 ) -> Callable[
     [Callable[Concatenate[S, Operation, P], Awaitable[A]]],
     Callable[Concatenate[S, P], Awaitable[A]],
@@ -155,9 +156,10 @@ def operation(
     """Make a service method an operation; `name` is its noun and verb, as in `memory.store`.
 
     The method gets an `Operation` that callers do not see. It commits its decision through
-    it, or returns an answer that is traced on its own. With `long`, an open trace is
-    committed before the method runs.
+    it, or returns an answer that is traced on its own. The caller needs the scope of the
+    effect, or `scope` instead. With `long`, an open trace is committed before the method runs.
     """
+    needs = scope or scope_of(effect)
 
     def decorate(
         method: Callable[Concatenate[S, Operation, P], Awaitable[A]],
@@ -170,7 +172,8 @@ def operation(
             op = operations.begin(
                 name, frame, lambda: dict(zip(parameters, args, strict=False)) | kwargs
             )
-            request = Request(name, effect, frame.call.surface, frame.call.actor)
+            call = frame.call
+            request = Request(name, effect, needs, call.scopes, call.surface, call.actor)
             with operations.span(name):
                 try:
                     for rule in operations.rules:
@@ -178,7 +181,7 @@ def operation(
                     if long:
                         await op.start()
                     body = partial(method, service, op, *args, **kwargs)
-                    answer = await within(Frame(frame.call, op.run), body)
+                    answer = await within(Frame(call, op.run), body)
                     await op.succeed(answer)
                 except BaseException as error:
                     await op.fail(error)

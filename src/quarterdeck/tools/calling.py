@@ -12,7 +12,9 @@ from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 
+from quarterdeck.domain.access import Caller, Scope
 from quarterdeck.domain.answer import Answer
+from quarterdeck.domain.guard import require
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.errors import InvalidInput, ToolNotFound
 from quarterdeck.services.calls import Call, Calls, render_plainly
@@ -25,7 +27,7 @@ from quarterdeck.tools.errors import (
     protocol_error,
     result,
 )
-from quarterdeck.tools.narrowing import chosen_toolsets
+from quarterdeck.tools.narrowing import caller_of, chosen_toolsets
 from quarterdeck.tools.registry import ToolSpec
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,8 @@ logger = logging.getLogger(__name__)
 _CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
 # Far more than any real name; a longer one is only ever a mistake or an attack.
 _NAME_LENGTH = 200
+# What a mounted tool does is not known here, so it takes the right to change things.
+_FOREIGN = Scope.WRITE
 
 
 class CallMiddleware(Middleware):
@@ -72,9 +76,9 @@ class CallMiddleware(Middleware):
         """
         name, sent = context.message.name, context.message.arguments or {}
         call = _call(context, f"mcp.{name}", sent)
-        spec = self._offered(context).get(name)
+        spec = self._tools.get(name)
         try:
-            if spec is not None:
+            if spec is not None and _is_shown(spec, context):
                 return await self._run(spec, call, context)
             call.render = _render_foreign
             return await self._calls.serve(call, partial(self._forward, context, call_next))
@@ -107,9 +111,10 @@ class CallMiddleware(Middleware):
     ) -> ToolResult:
         """Hand a call to FastMCP: a mounted tool, or one that is not there."""
         name = context.message.name
-        missing = ToolNotFound(name[:_NAME_LENGTH], list(self._offered(context)))
-        if name in self._tools:
-            raise missing  # it is there, but not at this address
+        shown = [spec.name for spec in self._tools.values() if _is_shown(spec, context)]
+        missing = ToolNotFound(name[:_NAME_LENGTH], shown)
+        if name in self._tools or _FOREIGN not in caller_of(context).scopes:
+            raise missing  # it is there, but not at this address or not for this caller
         try:
             return await call_next(context)
         except NotFoundError as error:
@@ -120,15 +125,18 @@ class CallMiddleware(Middleware):
         context: MiddlewareContext[mt.ListToolsRequest],
         call_next: CallNext[mt.ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """List what the request's address leaves of the offer."""
+        """List what the request's address and its caller's scopes leave of the offer."""
         tools, chosen = await call_next(context), chosen_toolsets(context)
-        return tools if chosen is None else [tool for tool in tools if tool.tags & chosen]
+        scopes = caller_of(context).scopes
+        return [
+            tool
+            for tool in tools
+            if self._needed(tool.name) in scopes and (chosen is None or tool.tags & chosen)
+        ]
 
-    def _offered(self, context: MiddlewareContext[Any]) -> Mapping[str, ToolSpec]:
-        chosen = chosen_toolsets(context)
-        if chosen is None:
-            return self._tools
-        return {name: spec for name, spec in self._tools.items() if spec.toolset in chosen}
+    def _needed(self, name: str) -> Scope:
+        spec = self._tools.get(name)
+        return _FOREIGN if spec is None else spec.scope
 
     async def on_read_resource(
         self,
@@ -169,6 +177,7 @@ class CallMiddleware(Middleware):
         """Serve what FastMCP answers; its own errors stay in its words, which clients know."""
 
         async def body() -> Any:  # noqa: ANN401 - whatever FastMCP answers
+            require(Scope.READ, call.scopes, call.name)
             with in_our_words():
                 return await call_next(context)
 
@@ -176,6 +185,16 @@ class CallMiddleware(Middleware):
             return await self._calls.serve(call, body)
         except Exception as error:  # noqa: BLE001 - the boundary of this surface
             raise protocol_error(error, call.call_id, self._redactor) from None
+
+
+def _is_shown(spec: ToolSpec, context: MiddlewareContext[Any]) -> bool:
+    """Say whether a tool is there for this request; one that is not is like one never heard of.
+
+    A caller that may not use a tool learns nothing from its refusal that it could act on, and a
+    model that is shown a tool will try it.
+    """
+    chosen = chosen_toolsets(context)
+    return spec.scope in caller_of(context).scopes and (chosen is None or spec.toolset in chosen)
 
 
 def _render_foreign(answer: object) -> Rendered:
@@ -193,15 +212,20 @@ def _refuse_unreadable(context: MiddlewareContext[Any]) -> None:
 
 
 def _call(context: MiddlewareContext[Any], name: str, sent: dict[str, Any]) -> Call:
-    call = Call(surface="mcp", name=name, input=sent)
+    caller = caller_of(context)
+    call = Call(surface="mcp", name=name, input=sent, scopes=caller.scopes)
     fastmcp_context = context.fastmcp_context
     request = fastmcp_context.request_context if fastmcp_context else None
     if fastmcp_context is not None and request is not None:
         call.request_id = str(fastmcp_context.request_id)
-        call.actor = _client_of(request)
+        call.actor = _actor(caller, _client_of(request))
         traceparent = (request.meta or {}).get("traceparent")
         call.traceparent = traceparent if isinstance(traceparent, str) else None
     return call
+
+
+def _actor(caller: Caller, client: str) -> str:
+    return client if caller.token is None else f"token:{caller.token} {client}"
 
 
 def _client_of(request: Any) -> str:  # noqa: ANN401 - FastMCP does not export its type

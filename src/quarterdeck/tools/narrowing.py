@@ -1,4 +1,4 @@
-"""`/mcp/x/memory,trace`: the same server with fewer tools, chosen by the address.
+"""`/mcp/x/memory,trace` and `/mcp/readonly`: the same server with fewer tools, by the address.
 
 The choice belongs to the request, not to the connection: `tools/list` never changes because of
 an earlier call.
@@ -9,6 +9,7 @@ from typing import Any
 
 from fastmcp.server.middleware import MiddlewareContext
 
+from quarterdeck.domain.access import CALLER, ONLY_READ, OWNER, STRANGER, Caller
 from quarterdeck.errors import NotFound, closest_name
 from quarterdeck.toolsets import ALL, TOOLSETS
 
@@ -19,28 +20,50 @@ _CHOSEN = "quarterdeck.toolsets"
 
 
 class Narrowed:
-    """An ASGI endpoint that notes the toolsets its path names and passes the request on."""
+    """An ASGI endpoint that notes what its path leaves of the server and passes the request on."""
 
-    def __init__(self, mcp: Asgi, path: str) -> None:
-        """`mcp` answers at `path`."""
+    def __init__(self, mcp: Asgi, path: str, *, read_only: bool = False) -> None:
+        """`mcp` answers at `path`; with `read_only`, no caller may do more than look."""
         self._mcp = mcp
         self._path = path
+        self._read_only = read_only
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:  # noqa: ANN401 - as ASGI has it
         """Refuse an unknown toolset, so that a typing error does not look like an empty server."""
-        chosen = frozenset(scope["path_params"]["toolsets"].split(","))
+        chosen = frozenset(scope["path_params"].get("toolsets", ALL).split(","))
         for name in chosen - {*TOOLSETS, ALL}:
             raise _unknown(name)
-        path = self._path
-        await self._mcp({**scope, "path": path, "raw_path": None, _CHOSEN: chosen}, receive, send)
+        inner = {**scope, "path": self._path, "raw_path": None, _CHOSEN: chosen}
+        if self._read_only:
+            inner[CALLER] = _carried(scope).narrowed(ONLY_READ)
+        await self._mcp(inner, receive, send)
 
 
 def chosen_toolsets(context: MiddlewareContext[Any]) -> frozenset[str] | None:
     """Return the toolsets that the request's address names; `None` for all that are offered."""
+    http = _http_scope(context)
+    chosen = None if http is None else http.get(_CHOSEN)
+    return None if chosen is None or ALL in chosen else chosen
+
+
+def caller_of(context: MiddlewareContext[Any]) -> Caller:
+    """Return who sent the request, as the gate and the address say.
+
+    What does not come over HTTP comes from a process of the owner's; what comes over HTTP
+    and past the gate comes from nobody.
+    """
+    http = _http_scope(context)
+    return OWNER if http is None else _carried(http)
+
+
+def _http_scope(context: MiddlewareContext[Any]) -> Scope | None:
     mcp_request = context.fastmcp_context and context.fastmcp_context.request_context
     request = mcp_request.request if mcp_request else None
-    chosen = None if request is None else request.scope.get(_CHOSEN)
-    return None if chosen is None or ALL in chosen else chosen
+    return None if request is None else request.scope
+
+
+def _carried(scope: Scope) -> Caller:
+    return scope.get(CALLER, STRANGER)
 
 
 def _unknown(name: str) -> NotFound:

@@ -9,6 +9,7 @@ from typing import Any, cast, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import SchemaValidator
 
+from quarterdeck.domain.access import Scope, scope_of
 from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.effect import Effect
 from quarterdeck.errors import InvalidInput, closest_name
@@ -42,6 +43,7 @@ class ToolSpec:
     name: str
     toolset: str
     effect: Effect
+    scope: Scope
     is_idempotent: bool
     function: ToolFunction
     arguments: type[BaseModel]
@@ -135,18 +137,26 @@ class Toolset:
         self.tools: list[ToolSpec] = []
 
     def tool(
-        self, effect: Effect, *, is_idempotent: bool = True
+        self, effect: Effect, *, scope: Scope | None = None, is_idempotent: bool = True
     ) -> Callable[[ToolFunction], ToolFunction]:
-        """Register a function; its name, signature and return type are the tool's."""
+        """Register a function; its name, signature and return type are the tool's.
+
+        A caller needs the scope of the effect to see it, or `scope` instead; the operation
+        behind it has to ask for the same.
+        """
+        needed = scope or scope_of(effect)
 
         def register(function: ToolFunction) -> ToolFunction:
-            self.tools.append(_spec(function, self.name, effect, is_idempotent=is_idempotent))
+            spec = _spec(function, self.name, effect, needed, is_idempotent=is_idempotent)
+            self.tools.append(spec)
             return function
 
         return register
 
 
-def _spec(function: ToolFunction, toolset: str, effect: Effect, *, is_idempotent: bool) -> ToolSpec:
+def _spec(
+    function: ToolFunction, toolset: str, effect: Effect, scope: Scope, *, is_idempotent: bool
+) -> ToolSpec:
     hints = get_type_hints(function, include_extras=True)
     answer = hints.pop("return")
     parameters = inspect.signature(function).parameters
@@ -161,6 +171,7 @@ def _spec(function: ToolFunction, toolset: str, effect: Effect, *, is_idempotent
         name=name,
         toolset=toolset,
         effect=effect,
+        scope=scope,
         is_idempotent=is_idempotent,
         function=function,
         arguments=create_model(f"{name}_arguments", __config__=_STRICT, **fields),

@@ -1,5 +1,8 @@
 """The HTTP surface: the MCP endpoint, a health check, a page that says what is running."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from fastmcp.server.http import HostOriginGuardMiddleware
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -9,11 +12,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quarterdeck.domain.redaction import Redactor
-from quarterdeck.web.control import Control
+from quarterdeck.web.access import Gate, Locks
+from quarterdeck.web.attempts import Attempts
 from quarterdeck.web.errors import error_handlers
 from quarterdeck.web.page import CONTENT_SECURITY_POLICY, About, ListedTool, render_page
 
-__all__ = ["About", "ListedTool", "build_web"]
+__all__ = ["About", "Attempts", "Endpoints", "ListedTool", "Locks", "build_web"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -23,13 +27,31 @@ HEADERS = {
 }
 
 
-def build_web(
-    mcp: Starlette, narrowed: ASGIApp, about: About, control: Control, redactor: Redactor
-) -> Starlette:
-    """Return the application.
+@dataclass(frozen=True)
+class Endpoints:
+    """The MCP endpoint, which answers at `/mcp`, and the same with less of it.
 
-    `mcp` answers at `/mcp`, and is started and stopped with it; `narrowed` is the same with
-    the toolsets that the path names.
+    `narrowed` has the toolsets that the path names, `read_only` moreover only what reads.
+    """
+
+    mcp: Starlette
+    narrowed: ASGIApp
+    read_only: ASGIApp
+
+
+def build_web(
+    endpoints: Endpoints,
+    locks: Locks,
+    about: About,
+    redactor: Redactor,
+    *,
+    routes: Sequence[Route] = (),
+    allowed_hosts: Sequence[str] = (),
+) -> Starlette:
+    """Return the application; the MCP endpoint is started and stopped with it.
+
+    `routes` are what else is behind the gate. Clients reach it by the names of this machine's
+    loopback and by `allowed_hosts`.
     """
     page = render_page(about)
 
@@ -43,12 +65,23 @@ def build_web(
         routes=[
             Route("/", home),
             Route("/healthz", health),
-            Route("/mcp", endpoint=mcp),
-            Route("/mcp/x/{toolsets}", endpoint=narrowed),
-            *control.routes(),
+            Route("/mcp", endpoint=endpoints.mcp),
+            Route("/mcp/readonly", endpoint=endpoints.read_only),
+            Route("/mcp/x/{toolsets}", endpoint=endpoints.narrowed),
+            Route("/mcp/x/{toolsets}/readonly", endpoint=endpoints.read_only),
+            *routes,
         ],
-        # Strict: a page of another site must not reach us under a name that it made point here.
-        middleware=[Middleware(HostOriginGuardMiddleware, mode="strict")],
+        middleware=[
+            # Strict: a page of another site must not reach us under a name that it made point
+            # here. First, so that such a page learns nothing about tokens.
+            Middleware(HostOriginGuardMiddleware, mode="strict", **_names(allowed_hosts)),
+            Middleware(Gate, locks=locks, redactor=redactor),
+        ],
         exception_handlers=error_handlers(redactor),
-        lifespan=mcp.router.lifespan_context,
+        lifespan=endpoints.mcp.router.lifespan_context,
     )
+
+
+def _names(hosts: Sequence[str]) -> dict[str, list[str]]:
+    # A page that a TLS proxy shows under one of the names comes from there, not from our http.
+    return {"allowed_hosts": list(hosts), "allowed_origins": [f"https://{name}" for name in hosts]}

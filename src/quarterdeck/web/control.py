@@ -18,7 +18,7 @@ class Control:
 
     def __init__(self, address: Address, running: Callable[[], int]) -> None:
         """`running` tells how many calls are being served."""
-        self._address = address
+        self.address = address
         self._running = running
         self.stop: Callable[[], None] = lambda: None
         self.is_to_restart = False
@@ -32,7 +32,7 @@ class Control:
 
     async def _show(self, _request: Request) -> Response:
         path = os.environ.get("PATH", os.defpath)
-        found = {**self._address._asdict(), "running": self._running(), "path": path}
+        found = {**self.address._asdict(), "running": self._running(), "path": path}
         return JSONResponse(found, headers=HEADERS)
 
     async def _stop_if_idle(self, _request: Request) -> Response:

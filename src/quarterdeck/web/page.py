@@ -33,7 +33,11 @@ class ListedTool:
 
 @dataclass(frozen=True)
 class About:
-    """What is running; `address` is the base URL."""
+    """What is running; `address` is the base URL.
+
+    Anybody may look at the page, so it shows what every installation has and no state:
+    `instance` is for the health check.
+    """
 
     address: str
     instance: str
@@ -42,11 +46,11 @@ class About:
 
 def render_page(about: About) -> str:
     """Return the whole document."""
-    connected = {"mcpServers": {"quarterdeck": {"url": f"{about.address}/mcp"}}}
+    server = {"url": f"{about.address}/mcp", "headers": {"Authorization": "Bearer TOKEN"}}
+    connected = {"mcpServers": {"quarterdeck": server}}
     return _PAGE.substitute(
         style=_STYLE,
         version=escape(__version__),
-        instance=escape(about.instance),
         mcp_address=escape(f"{about.address}/mcp"),
         launched=escape(json.dumps(LAUNCHED, indent=2)),
         connected=escape(json.dumps(connected, indent=2)),

@@ -51,6 +51,8 @@ _ISSUERS = (
     _Issuer("npm_", f"{ALNUM}{{30,}}", begins_word=True),
     _Issuer("hf_", f"{ALNUM}{{30,}}", begins_word=True),
     _Issuer("qd_", f"{WIDE}{{32,}}", begins_word=True),
+    # Ours, so also where a word runs into one; a long identifier has no capitals.
+    _Issuer("qd_", rf"(?=[a-z0-9_-]{{0,42}}[A-Z]){WIDE}{{43,}}"),
     _Issuer("SG.", rf"{WIDE}{{16,}}\.{WIDE}{{16,}}", begins_word=True),
     _Issuer("hvs.", f"{WIDE}{{20,}}", begins_word=True),
     _Issuer("ya29.", f"{WIDE}{{20,}}", begins_word=True),

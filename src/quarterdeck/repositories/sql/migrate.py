@@ -16,7 +16,7 @@ import psycopg
 from quarterdeck.errors import DatabaseAhead, DatabaseBehind, StorageUnavailable
 
 # All revisions this program knows, oldest first; a test compares them with the scripts.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 HEAD = REVISIONS[-1]
 KEPT_COPIES = 3
 CONNECT_SECONDS = 10

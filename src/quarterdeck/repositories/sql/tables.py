@@ -83,3 +83,26 @@ daemons_table = Table(
     Column("started_at", _big(), nullable=False),
     sqlite_with_rowid=False,
 )
+
+# Of a secret only its hash is kept. Of those that were not revoked, no two have the same name.
+tokens_table = Table(
+    "tokens",
+    metadata,
+    Column("id", _exact(), primary_key=True),
+    Column("name", _exact(), nullable=False),
+    Column("hash", _exact(), nullable=False),
+    Column("scopes", Text(), nullable=False),
+    Column("created_at", _big(), nullable=False),
+    Column("expires_at", _big()),
+    Column("revoked_at", _big()),
+    Column("last_used_at", _big()),
+    Index("tokens_hash", "hash", unique=True),
+    sqlite_with_rowid=False,
+)
+Index(
+    "tokens_living",
+    tokens_table.c.name,
+    unique=True,
+    sqlite_where=tokens_table.c.revoked_at.is_(None),
+    postgresql_where=tokens_table.c.revoked_at.is_(None),
+)
