@@ -9,6 +9,7 @@
   x Conflict                CONFLICT                4   409  the request does not fit the state
     + DatabaseBehind        CONFLICT                4   409  it waits for `db upgrade`
     + DatabaseAhead         CONFLICT                4   409  a newer program was here
+    + UnusableFile          CONFLICT                4   409  a file of another program is in the way
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
     + StorageUnavailable    SERVICE_UNAVAILABLE     6   503  the database is locked, full or away
@@ -146,6 +147,15 @@ class DatabaseAhead(Conflict):
             "The database was written by a newer version of Quarterdeck",
             details={"found": found, "needed": needed},
             hint="install that version or a newer one, or choose another QUARTERDECK_HOME",
+        )
+
+
+class UnusableFile(Conflict):
+    """A file of another program cannot be edited as it is; nothing was touched."""
+
+    def __init__(self, path: str, problem: str, *, hint: str) -> None:
+        super().__init__(
+            f"The file {path!r} {problem}", details={"path": path, "problem": problem}, hint=hint
         )
 
 

@@ -10,6 +10,7 @@ from quarterdeck.errors import (
     StorageUnavailable,
     ToolNotFound,
     TraceNotFound,
+    UnusableFile,
 )
 
 # Those that are made from facts; all others take a message.
@@ -18,6 +19,7 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     ToolNotFound: lambda: ToolNotFound("memory_stor", ["memory_store"]),
     DatabaseBehind: lambda: DatabaseBehind(None, "0001"),
     DatabaseAhead: lambda: DatabaseAhead("9999", "0001"),
+    UnusableFile: lambda: UnusableFile("settings.json", "is read-only", hint="make it writable"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }
