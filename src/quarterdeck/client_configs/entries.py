@@ -1,6 +1,7 @@
 """Our entry in a client's file: what the text becomes, proven to change nothing else."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, cast
 
@@ -23,16 +24,23 @@ def with_entry(text: str, client: Client, name: str, launch: Launch) -> str:
     expected = _expected(before, client.section, name, entry)
     if before == expected:
         return text
-    after = text
-    if runs_quarterdeck(found(before, client.section, name)):
-        for path, value in _leaves(entry):
-            if _at(before, [client.section, name, *path]) != value:
-                after = client.dialect.put(after, [client.section, name, *path], value)
-        if HOME_VARIABLE not in launch.env:
-            after = client.dialect.remove(after, [client.section, name, "env", HOME_VARIABLE])
-    else:
-        after = client.dialect.put(after, [client.section, name], entry)
+    path = [client.section, name]
+    if runs_quarterdeck(_at(before, path)):
+        with suppress(Unusable):
+            return _proven(client, _updated(text, client, path, entry), expected)
+    after = client.dialect.put(text, path, expected[client.section][name])
     return _proven(client, after, expected)
+
+
+def _updated(text: str, client: Client, path: list[str], entry: Entry) -> str:
+    """Change only the members that differ, so that comments between them stay."""
+    before = client.dialect.data(text)
+    for place, value in _leaves(entry):
+        if _at(before, [*path, *place]) != value:
+            text = client.dialect.put(text, [*path, *place], value)
+    if HOME_VARIABLE not in entry.get("env", {}):
+        text = client.dialect.remove(text, [*path, "env", HOME_VARIABLE])
+    return text
 
 
 def without_entry(text: str, client: Client, name: str) -> str:

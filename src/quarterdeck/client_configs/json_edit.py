@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from quarterdeck.client_configs.jsonc import Member, Value, parse
+from quarterdeck.client_configs.jsonc import TOKEN, Member, Value, parse
 from quarterdeck.client_configs.unusable import Unusable
 
 # What may follow a value on its line and belongs to it.
@@ -44,19 +44,7 @@ def put(text: str, path: Sequence[str], value: object) -> str:
     if root is None:
         lead = text if not text or text.endswith(("\n", "\ufeff")) else text + style.newline
         return lead + _drawn(_nested(path, value), "", style) + style.newline
-    holder = root
-    for depth, key in enumerate(path):
-        member = holder.member(key)
-        if member is None:
-            edits = _insert(text, holder, key, _nested(path[depth + 1 :], value), root)
-            return _applied(text, edits)
-        holder = member.value
-        if holder.members is None and depth + 1 < len(path):
-            raise Unusable(f"has something else than an object under {'.'.join(path[: depth + 1])}")
-    if holder.data == value:
-        return text
-    drawn = _drawn(value, _line_indent(text, holder.start), style)
-    return _applied(text, [Edit(holder.start, holder.end, drawn)])
+    return _applied(text, _put(text, root, path, value, style))
 
 
 def remove(text: str, path: Sequence[str]) -> str:
@@ -66,10 +54,24 @@ def remove(text: str, path: Sequence[str]) -> str:
     if holder is None or member is None:
         return text
     after = _applied(text, _cut(text, holder, member))
-    emptied = _value_at(after, path[:-1])
-    if len(path) > 1 and emptied and _is_bare(after, emptied):
+    above = _value_at(after, path[:-2]) if len(path) > 1 else None
+    emptied = above.member(path[-2]) if above else None
+    if emptied and _is_bare(after, emptied):
         return remove(after, path[:-1])
     return after
+
+
+def _put(text: str, holder: Value, path: Sequence[str], value: object, style: Style) -> list[Edit]:
+    key, *deeper = path
+    member = holder.member(key)
+    if member is None:
+        return _insert(text, holder, key, _nested(deeper, value), style)
+    if deeper:
+        if member.value.members is None:
+            raise Unusable(f"has something else than an object under {key!r}")
+        return _put(text, member.value, deeper, value, style)
+    drawn = _drawn(value, _line_indent(text, member.start), style)
+    return [Edit(member.value.start, member.value.end, drawn)]
 
 
 def _root(text: str) -> Value | None:
@@ -87,17 +89,16 @@ def _value_at(text: str, path: Sequence[str]) -> Value | None:
     return value
 
 
-def _is_bare(text: str, value: Value) -> bool:
-    """Tell whether an object has neither members nor comments."""
-    return not text[value.start + 1 : value.end - 1].strip(BLANK)
+def _is_bare(text: str, member: Member) -> bool:
+    """Tell whether an object has neither members nor comments, also none before its brace."""
+    return not member.value.members and "/" not in text[member.start : member.value.end]
 
 
 def _nested(path: Sequence[str], value: object) -> object:
     return {path[0]: _nested(path[1:], value)} if path else value
 
 
-def _insert(text: str, holder: Value, key: str, value: object, root: Value) -> list[Edit]:
-    style = Style.of(text, root)
+def _insert(text: str, holder: Value, key: str, value: object, style: Style) -> list[Edit]:
     if not holder.members:
         return _insert_first(text, holder, key, value, style)
     last = holder.members[-1]
@@ -127,29 +128,41 @@ def _insert_first(text: str, holder: Value, key: str, value: object, style: Styl
 
 def _cut(text: str, holder: Value, member: Member) -> list[Edit]:
     members = holder.members or ()
-    end = member.value.end if member.comma is None else member.comma + 1
-    edits = [Edit(member.start, member.value.end, "")]
+    at = members.index(member)
+    before = members[at - 1].comma if at else holder.start
+    assert before is not None, "a comma stands between members"
+    end = member.value.end
+    edits = [Edit(member.start, end, "")]
     if member.comma is not None:
-        edits.append(Edit(member.comma, end, ""))
-    elif len(members) > 1:
-        before = members[-2].comma
-        assert before is not None, "a comma stands between members"
+        edits.append(Edit(member.comma, member.comma + 1, ""))
+        # Unless a comment stands before the comma.
+        if not text[end : member.comma].strip(BLANK):
+            end = member.comma + 1
+    elif at:
         edits.append(Edit(before, before + 1, ""))
-    if len(members) == 1:
-        whole = Edit(holder.start + 1, holder.end - 1, "")
-        rest = _applied(text[: whole.end], edits)[whole.start :]
-        if not rest.strip(BLANK):
-            return [whole]
-    return [*edits, *_blanks_around(text, member.start, end)]
+    inside = Edit(holder.start + 1, holder.end - 1, "")
+    if len(members) == 1 and not _applied(text[: inside.end], edits)[inside.start :].strip(BLANK):
+        return [inside]
+    return [*edits, _blanks_around(text, before + 1, member.start, end)]
 
 
-def _blanks_around(text: str, start: int, end: int) -> list[Edit]:
-    """Take the blanks before what is cut, or else after it, so that nothing joins a comment."""
-    before = len(text[:start].rstrip(BLANK))
-    after = end + len(text[end:]) - len(text[end:].lstrip(" \t"))
-    if text[after : after + 1] in {"", "\r", "\n"} or "\n" not in text[before:start]:
-        return [Edit(before, start, "")]
-    return [Edit(end, after, "")]
+def _blanks_around(text: str, gap: int, start: int, end: int) -> Edit:
+    """Take the blanks before what is cut, or else after it, so that lines do not join a comment."""
+    lead = gap + len(text[gap:start].rstrip(BLANK))
+    tail = end + len(text[end:]) - len(text[end:].lstrip(" \t"))
+    follows = text[tail : tail + 1]
+    is_safe = follows in {"", "\r", "\n"} or not _ends_in_line_comment(text[gap:lead])
+    begins_line = "\n" in text[lead:start]
+    if lead < start and is_safe and not (begins_line and follows == "/"):
+        return Edit(lead, start, "")
+    return Edit(end, tail, "")
+
+
+def _ends_in_line_comment(trivia: str) -> bool:
+    last = ""
+    for match in TOKEN.finditer(trivia):
+        last = match.group()
+    return last.startswith("//")
 
 
 def _at(position: int, text: str) -> Edit:
@@ -159,7 +172,7 @@ def _at(position: int, text: str) -> Edit:
 def _applied(text: str, edits: Sequence[Edit]) -> str:
     parts: list[str] = []
     at = 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
+    for edit in sorted(edits, key=lambda edit: edit[:2]):
         parts += (text[at : edit.start], edit.text)
         at = edit.end
     return "".join((*parts, text[at:]))

@@ -7,6 +7,7 @@ before the next table to the one above; it makes the edits inside of a table.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any, cast
 
 import tomlkit
@@ -17,6 +18,7 @@ from quarterdeck.client_configs.unusable import Unusable
 BYTE_ORDER_MARK = "\ufeff"
 PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 HEADER = re.compile(r"[ \t]*\[(?!\[)([^\]\n#]*)\][ \t]*(?:#.*)?\r?\n?")
+UNSAFE = "is written in a way that cannot be edited safely"
 Table = dict[str, Any]
 
 
@@ -42,12 +44,12 @@ def data(text: str) -> dict[str, object]:
 
 def put(text: str, path: Sequence[str], value: object) -> str:
     """Return the text with `value` under `path`; tables on the way are made."""
-    if isinstance(value, Mapping):
-        table = cast("Mapping[str, object]", value)
-        text = remove(text, path)
-        appended = text + _block(text, path, table)
-        return appended if _is_toml(appended) else _with_tomlkit(text, path, table)
-    return _with_tomlkit(text, path, value)
+    if not isinstance(value, Mapping):
+        return _with_tomlkit(text, path, value)
+    table = cast("Mapping[str, object]", value)
+    text = remove(text, path)
+    appended = text + _block(text, path, table)
+    return appended if _is_toml(appended) else _with_tomlkit(text, path, table)
 
 
 def remove(text: str, path: Sequence[str]) -> str:
@@ -56,7 +58,7 @@ def remove(text: str, path: Sequence[str]) -> str:
     if _found(before, path) is None:
         return text
     cut = _without_tables(text, path)
-    if _is_toml(cut) and tomllib.loads(cut.removeprefix(BYTE_ORDER_MARK)) == without(before, path):
+    if _is_toml(cut) and data(cut) == without(before, path):
         return cut
     return _with_tomlkit(text, path, None)
 
@@ -91,8 +93,8 @@ def _is_toml(text: str) -> bool:
 
 def _block(text: str, path: Sequence[str], table: Mapping[str, object]) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
-    body = text.removeprefix(BYTE_ORDER_MARK)
-    lead = "" if not body.strip() else newline if body.endswith("\n") else newline * 2
+    _, body = _parted(text)
+    lead = "" if not body else newline if body.endswith("\n") else newline * 2
     header = "[" + ".".join(path) + "]"
     lines = [header, *(f"{key} = {_drawn(value)}" for key, value in table.items())]
     # Where the file had no end of line, it has none afterwards.
@@ -108,14 +110,15 @@ def _drawn(value: object) -> str:
 
 
 def _without_tables(text: str, path: Sequence[str]) -> str:
-    lines = text.splitlines(keepends=True)
+    mark, body = _parted(text)
+    lines = body.splitlines(keepends=True)
     for first, last in reversed(list(_tables(lines, path))):
         # The empty line before a table goes with it.
         start = first - 1 if first and not lines[first - 1].strip() else first
         if last == len(lines) and start and not lines[-1].endswith("\n"):
             lines[start - 1] = lines[start - 1].rstrip("\r\n")
         del lines[start:last]
-    return "".join(lines)
+    return mark + "".join(lines)
 
 
 def _tables(lines: Sequence[str], path: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -136,13 +139,34 @@ def _keys(header: str) -> list[str]:
 
 
 def _with_tomlkit(text: str, path: Sequence[str], value: object | None) -> str:
-    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    mark, body = _parted(text)
     try:
-        document = tomlkit.parse(text.removeprefix(BYTE_ORDER_MARK))
+        document = tomlkit.parse(body)
         _change(cast("Table", document), path, value)
-        return mark + document.as_string()
-    except TOMLKitError as error:
-        raise Unusable("is written in a way that cannot be edited safely") from error
+        after = document.as_string()
+    except (TOMLKitError, KeyError) as error:
+        raise Unusable(UNSAFE) from error
+    if not _is_local(body, after):
+        raise Unusable(UNSAFE)
+    return mark + after
+
+
+def _is_local(before: str, after: str) -> bool:
+    """Tell whether lines changed in one place only, and no comment went.
+
+    tomlkit may put tables into another order, and a comment away with the table above it.
+    """
+    old, new = before.splitlines(), after.splitlines()
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
+    gone = [line for _, start, end, _, _ in changes for line in old[start:end]]
+    return len(changes) <= 1 and not any(line.lstrip().startswith("#") for line in gone)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return the byte order mark, if there is one, and the rest."""
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    return mark, text[len(mark) :]
 
 
 def _change(table: Table, path: Sequence[str], value: object | None) -> None:
