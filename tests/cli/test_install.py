@@ -318,7 +318,8 @@ def test_each_is_recorded_once_without_the_contents_of_the_file(
 ) -> None:
     token = "ghp_" + "a" * 36
     servers_ = {"other": {"command": "x", "env": {"TOKEN": token}}}
-    (user / ".claude.json").write_text(json.dumps({"mcpServers": servers_}, indent=2))
+    text = json.dumps({"mcpServers": servers_}, indent=2)
+    (user / ".claude.json").write_text(text, encoding="utf-8")
     done = cli("install", "claude-code", "--yes")
     assert token not in done.err
     cli("install", "claude-code", "--yes")

@@ -6,6 +6,7 @@ import pytest
 
 from quarterdeck.client_configs.clients import CLIENTS, Machine, find_client
 from quarterdeck.client_configs.survey import configured_clients
+from tests.support.repository import ROOT
 
 
 def files(machine: Machine) -> dict[str, str]:
@@ -91,3 +92,16 @@ def test_the_survey_says_which_start_quarterdeck_and_which_cannot_be_read(tmp_pa
     assert states["cursor"].problem == "is broken at line 1, column 2: this is no JSON"
     assert states["gemini"].problem == "is a folder"
     assert states["zed"].problem is None
+
+
+def test_the_documentation_has_every_client_with_its_files_and_its_section() -> None:
+    page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.count("|") == 6}
+    for client in CLIENTS:
+        row = rows[client.id]
+        assert row.startswith(f"| {client.title} |")
+        assert row.endswith(f"| `{client.section}` |")
+        on_linux = str(client.file(Machine({"HOME": "~"}, "linux")))
+        on_macos = str(client.file(Machine({"HOME": "~"}, "darwin")))
+        assert f"`{on_linux}`" in row
+        assert f"`{on_macos}`" in row

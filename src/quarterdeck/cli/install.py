@@ -47,7 +47,10 @@ async def install(
     only_print: Annotated[
         bool,
         Parameter(
-            name="--print", negative=(), show_default=False, help="Print what belongs in the file."
+            name="--print",
+            negative=(),
+            show_default=False,
+            help="Print what belongs in the file, write nothing.",
         ),
     ] = False,
     yes: Yes = False,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from quarterdeck.errors import Unavailable
+from quarterdeck.errors import InvalidInput, Unavailable
 from quarterdeck.user_services.command import run
 from quarterdeck.user_services.definition import (
     RESTART_SECONDS,
@@ -17,7 +17,17 @@ UNIT = "quarterdeck.service"
 
 
 def unit_text(definition: Definition) -> str:
-    """Return the unit; a specifier or an escape in a path means nothing but itself."""
+    """Return the unit; a specifier or an escape in a path means nothing but itself.
+
+    Raises:
+        InvalidInput: systemd would not take the program's path.
+    """
+    if set(definition.command[0]) & set("\"'\\"):
+        raise InvalidInput(
+            f"systemd starts no program whose path has quotes or backslashes:"
+            f" {definition.command[0]!r}",
+            hint="install Quarterdeck into a folder with a plainer name",
+        )
     command = " ".join(map(_quoted, definition.command))
     environment = "".join(
         f"Environment={_quoted(f'{name}={value}')}\n" for name, value in definition.env.items()
