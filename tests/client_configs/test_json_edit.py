@@ -127,4 +127,4 @@ def test_a_text_of_another_shape_is_refused(text: str) -> None:
 
 def test_plain_json_is_read_as_the_standard_library_reads_it() -> None:
     text = json.dumps({"a": [1.5, -2e3, True, None, {"b": '\u2028\\"/'}], "": {}}, indent=1)
-    assert json_edit.data(text) == json.loads(text)
+    assert json_edit.data(text + "// so that it is no plain JSON") == json.loads(text)

