@@ -11,6 +11,7 @@
     + DatabaseAhead         CONFLICT                4   409  a newer program was here
     + DaemonRunning         CONFLICT                4   409  a home has one daemon
     + DaemonMismatch        CONFLICT                4   409  program and daemon do not fit
+    + UnusableFile          CONFLICT                4   409  a file of another program is in the way
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
@@ -174,6 +175,15 @@ class DaemonMismatch(Conflict):
             f"The daemon is version {daemon}, and this program is {program}",
             details={"daemon": daemon, "program": program},
             hint="run 'quarterdeck upgrade' with the newer of both",
+        )
+
+
+class UnusableFile(Conflict):
+    """A file of another program cannot be edited as it is; nothing was touched."""
+
+    def __init__(self, path: str, problem: str, *, hint: str) -> None:
+        super().__init__(
+            f"The file {path!r} {problem}", details={"path": path, "problem": problem}, hint=hint
         )
 
 

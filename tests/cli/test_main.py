@@ -36,8 +36,9 @@ def test_help_names_every_command_with_its_summary(
 ) -> None:
     finished = cli(*arguments)
     assert finished.code == 0
+    width = max(len(command.name) for command in COMMANDS)
     for command in COMMANDS:
-        assert f"  {command.name:<7}  {command.summary}\n" in finished.out
+        assert f"  {command.name:<{width}}  {command.summary}\n" in finished.out
 
 
 def test_the_summaries_are_what_the_commands_say_of_themselves() -> None:

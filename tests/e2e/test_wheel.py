@@ -1,10 +1,14 @@
 """The wheel, installed into an empty environment from the runtime lock, as a user would have it."""
 
+import json
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -50,6 +54,14 @@ def empty_home(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(home), "PATH": os.defpath, "TMPDIR": str(tmp_path)}
 
 
+@pytest.fixture
+def taken_down(installed: Path, empty_home: dict[str, str]) -> Iterator[None]:
+    """Afterwards no daemon is left that a client's command has started."""
+    yield
+    if "\n  down " in run(installed, "--help", env=empty_home):
+        subprocess.run([installed, "down"], env=empty_home, capture_output=True, check=False)
+
+
 def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
     expected = {
         str(path.relative_to(ROOT / "src"))
@@ -93,6 +105,62 @@ async def test_a_value_stored_over_stdio_is_there_in_the_next_process(
     assert not stored.is_error
     assert retrieved.structured_content is not None
     assert retrieved.structured_content["value"] == entry["value"]
+
+
+# How each client reads its file, in a home that has none of the client's own variables.
+READERS: dict[str, Callable[[Path], Any]] = {
+    "claude-code": lambda home: json.loads((home / ".claude.json").read_text("utf-8"))[
+        "mcpServers"
+    ],
+    "codex": lambda home: tomllib.loads((home / ".codex" / "config.toml").read_text("utf-8"))[
+        "mcp_servers"
+    ],
+}
+
+
+@pytest.mark.parametrize("client", READERS)
+@pytest.mark.usefixtures("taken_down")
+async def test_a_new_user_installs_a_client_whose_configured_command_answers(
+    client: str, installed: Path, empty_home: dict[str, str]
+) -> None:
+    run(installed, "install", client, "--yes", env=empty_home)
+    entry = READERS[client](Path(empty_home["HOME"]))["quarterdeck"]
+    assert (entry["command"], entry["args"]) == (str(installed), ["mcp"])
+    assert await answer(entry, empty_home) == {"text": "ahoy"}
+
+
+async def test_what_uvx_runs_tells_a_client_to_use_uvx_and_that_answers(
+    wheel: Path, empty_home: dict[str, str]
+) -> None:
+    cache = run(UV, "cache", "dir").strip()
+    lock = str(ROOT / "requirements" / "runtime.txt")
+    # The versions and the cache that the other tests use, so that nothing is downloaded anew.
+    ours = {"UV_CACHE_DIR": cache, "UV_CONSTRAINT": lock, "UV_PYTHON": sys.executable}
+    inherited = {key: os.environ[key] for key in os.environ if "QUARTERDECK" not in key}
+    environ = {**inherited, **empty_home, **ours}
+    uvx = (UV, "tool", "run", "--from", wheel, "quarterdeck")
+    run(*uvx, "install", "claude-code", "--yes", env=environ)
+    entry = READERS["claude-code"](Path(empty_home["HOME"]))["quarterdeck"]
+    assert entry["command"] == str(UV.with_name("uvx"))
+    assert entry["args"] == ["--from", wheel.as_uri(), "quarterdeck", "mcp"]
+    try:
+        assert await answer(entry, environ) == {"text": "ahoy"}
+    finally:
+        if "\n  down " in run(*uvx, "--help", env=environ):
+            run(*uvx, "down", env=environ)
+
+
+async def answer(entry: dict[str, Any], environ: dict[str, str]) -> object:
+    """Launch an entry as its client does, store a value and return what is found."""
+    server = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env={**environ, **entry.get("env", {})}
+    )
+    with anyio.fail_after(120):
+        async with Client(server) as client:
+            await client.call_tool("memory_store", {"key": "greeting", "value": {"text": "ahoy"}})
+            found = await client.call_tool("memory_retrieve", {"key": "greeting"})
+    assert found.structured_content is not None
+    return found.structured_content["value"]
 
 
 def run(*command: str | Path, env: dict[str, str] | None = None) -> str:

@@ -15,6 +15,7 @@ from quarterdeck.errors import (
     ToolNotFound,
     TraceNotFound,
     Unauthenticated,
+    UnusableFile,
 )
 
 # Those that are made from facts; all others take a message.
@@ -28,6 +29,7 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     DaemonMismatch: lambda: DaemonMismatch("2.0.0", "1.9.0"),
     DaemonFailed: lambda: DaemonFailed(2, "the configuration cannot be used", "daemon.log"),
     DaemonLost: DaemonLost,
+    UnusableFile: lambda: UnusableFile("settings.json", "is read-only", hint="make it writable"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }

@@ -42,6 +42,17 @@ COMMANDS = (
         "quarterdeck.cli.daemon:upgrade",
     ),
     Command("mcp", "Serve MCP over stdio, for clients that launch it.", "quarterdeck.cli.mcp:mcp"),
+    Command("install", "Let an MCP client start Quarterdeck.", "quarterdeck.cli.install:install"),
+    Command(
+        "uninstall",
+        "Take out of an MCP client what install put in.",
+        "quarterdeck.cli.install:uninstall",
+    ),
+    Command(
+        "service",
+        "Keep Quarterdeck running, also after a restart of the machine.",
+        "quarterdeck.cli.service:app",
+    ),
     Command("memory", "Store, find and delete shared memory.", "quarterdeck.cli.memory:app"),
     Command("traces", "Read the record of every call.", "quarterdeck.cli.traces:app"),
     Command("token", "Let clients in by a token, and take it back.", "quarterdeck.cli.tokens:app"),

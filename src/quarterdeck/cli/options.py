@@ -15,3 +15,15 @@ ReadOnly = Annotated[
     bool | None, Parameter(negative=(), help="Offer only tools that change nothing.")
 ]
 Toolsets = Annotated[str | None, Parameter(help="Groups of tools to offer, such as memory,trace.")]
+Yes = Annotated[
+    bool, Parameter(negative=(), show_default=False, help="Make the change without asking.")
+]
+OnlyPrint = Annotated[
+    bool,
+    Parameter(
+        name="--print",
+        negative=(),
+        show_default=False,
+        help="Print what belongs in the file, write nothing.",
+    ),
+]
