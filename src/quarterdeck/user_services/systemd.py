@@ -33,7 +33,7 @@ def unit_text(definition: Definition) -> str:
         f"Environment={_quoted(f'{name}={value}')}\n" for name, value in definition.env.items()
     )
     # The colon keeps `$` in a path from being a variable. The dash lets the daemon make its home
-    # if it is gone. Only the daemon is told to stop, because it ends its agents itself.
+    # if it is gone. Only the daemon is told to stop, because it ends what it has started itself.
     return (
         "[Unit]\n"
         "Description=Quarterdeck, an MCP server that commands coding agents\n"
