@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.daemon.address import is_alive
+from quarterdeck.daemon.launch import ensure_daemon, stop_daemon
 from tests.cli.conftest import CommandLine
 
 # Answers like the real program where the command looks at the answer.
@@ -85,6 +87,8 @@ def test_on_linux_the_unit_is_written_enabled_and_started(
     assert f'ExecStart=:"{Path(sys.executable).with_name("quarterdeck")}" "up"\n' in text
     assert f"WorkingDirectory=-{home}\n" in text
     assert f'Environment="QUARTERDECK_HOME={home}"\n' in text
+    assert f'Environment="PATH={os.environ["PATH"]}"\n' in text
+    assert 'Environment="QUARTERDECK_SERVER_MANAGED=true"\n' in text
     assert told(user) == [
         "systemctl --user show --property=Version",
         "systemctl --user daemon-reload",
@@ -92,6 +96,19 @@ def test_on_linux_the_unit_is_written_enabled_and_started(
         "systemctl --user restart quarterdeck.service",
         "loginctl show-user ada --property=Linger --value",
     ]
+
+
+def test_a_daemon_that_runs_already_makes_room_for_the_service(
+    cli: CommandLine, user: Path, unit: Path, home: Path
+) -> None:
+    ensure_daemon(home, os.environ, say=lambda _: None, flags=["--port=0"])
+    try:
+        assert cli("service", "install", "--yes").code == 0
+        assert unit.exists()
+        assert not is_alive(home)
+    finally:
+        stop_daemon(home, say=lambda _: None)
+    assert "systemctl --user restart quarterdeck.service" in told(user)
 
 
 def test_no_secret_gets_into_the_unit(
@@ -206,7 +223,7 @@ def test_on_macos_the_agent_is_written_and_bootstrapped(
     domain = f"gui/{os.getuid()}"
     assert cli("service", "install", "--yes").code == 0
     written = plistlib.loads(agent.read_bytes())
-    assert written["ProgramArguments"][1:] == ["up"]
+    assert written["ProgramArguments"][1:] == ["up", "--in-background"]
     assert written["EnvironmentVariables"] == {"QUARTERDECK_HOME": str(home)}
     assert told(user) == [
         f"launchctl print {domain}",

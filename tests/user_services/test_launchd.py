@@ -13,7 +13,7 @@ def test_the_agent_starts_the_server_in_its_home_and_again_when_it_fails() -> No
     definition = Definition((str(ODD / "quarterdeck"), "up"), ODD, {"QUARTERDECK_HOME": str(ODD)})
     assert plistlib.loads(agent_text(definition).encode()) == {
         "Label": "quarterdeck",
-        "ProgramArguments": [str(ODD / "quarterdeck"), "up"],
+        "ProgramArguments": [str(ODD / "quarterdeck"), "up", "--in-background"],
         "WorkingDirectory": str(ODD),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

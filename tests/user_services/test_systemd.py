@@ -44,6 +44,7 @@ def test_the_unit_starts_the_server_in_its_home_and_again_when_it_fails() -> Non
         'ExecStart=:"/bin/quarterdeck" "up"\n'
         "WorkingDirectory=-/h\n"
         "Restart=on-failure\n"
+        "RestartPreventExitStatus=4\n"
         "RestartSec=2\n"
         "KillMode=mixed\n"
         "TimeoutStopSec=60\n"

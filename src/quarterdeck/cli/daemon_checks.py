@@ -72,3 +72,22 @@ def keys(home: Path) -> Check:
     if only_here:
         found = f"{found}; in this shell alone, which agents do not see: {', '.join(only_here)}"
     return Check("keys", "ok", found)
+
+
+def clients() -> Check:
+    """Name the MCP clients of this user that launch us."""
+    from quarterdeck.client_configs.survey import configured_clients
+
+    surveyed = configured_clients(os.environ)
+    configured = [client.title for client in surveyed if client.configured]
+    others = [client.title for client in surveyed if client.found and not client.configured]
+    broken = [f"{client.title} ({client.problem})" for client in surveyed if client.problem]
+    parts = [
+        f"configured: {', '.join(configured)}" if configured else "none configured",
+        f"also on this machine: {', '.join(others)}" if others else "",
+        f"cannot be read: {', '.join(broken)}" if broken else "",
+    ]
+    found = "; ".join(part for part in parts if part)
+    if broken:
+        return Check("clients", "warn", found, "mend the file, then run 'quarterdeck install'")
+    return Check("clients", "ok", found)

@@ -64,6 +64,7 @@ def _checks(invocation: Invocation) -> Sequence[tuple[str, Run]]:
         ("daemon", lambda: daemon_checks.daemon(home())),
         ("path", lambda: daemon_checks.path(home())),
         ("keys", lambda: daemon_checks.keys(home())),
+        ("clients", daemon_checks.clients),
     ]
     try:
         settings = invocation.settings()

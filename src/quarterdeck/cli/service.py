@@ -34,9 +34,13 @@ async def install(
     """Start Quarterdeck now and at each login, and again when it fails.
 
     Writes a user unit for systemd on Linux, an agent for launchd on macOS. Neither holds a
-    setting other than the home; what else the server needs belongs in the home's config.toml.
+    setting other than the home, and the PATH of this shell, by which agents find their programs;
+    what else the server needs belongs in the home's config.toml.
     """
-    manager = _manager()
+    from quarterdeck.daemon.address import starting_alone
+    from quarterdeck.daemon.launch import stop_daemon
+
+    manager, home = _manager(), invocation.find_home()
     wanted = manager.text(_definition(invocation))
     if only_print:
         print(wanted, end="")
@@ -49,7 +53,10 @@ async def install(
         is_wanted = before == wanted or may_change(yes=yes)
         if is_wanted:
             replace_text(manager.path, wanted)
-            manager.start()
+            with starting_alone(home):
+                # It would keep the service from starting; clients wait for the next one.
+                stop_daemon(home, say=remark)
+                manager.start()
         changed = is_wanted and before != wanted
         return {"path": str(manager.path), "changed": changed, "started": is_wanted}
 
@@ -110,4 +117,7 @@ def _manager() -> ServiceManager:
 def _definition(invocation: Invocation) -> Definition:
     settings = invocation.settings()
     launch = own_launch(settings, "up")
-    return Definition((launch.command, *launch.args), settings.home, launch.env)
+    # Agents find their programs by the PATH of the shell that this was typed into.
+    path = {"PATH": os.environ["PATH"]} if "PATH" in os.environ else {}
+    env = {**launch.env, **path, "QUARTERDECK_SERVER_MANAGED": "true"}
+    return Definition((launch.command, *launch.args), settings.home, env)

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from quarterdeck.errors import Conflict
+
 # How long a daemon may take to bring its work to an end.
 STOP_SECONDS = 60
 RESTART_SECONDS = 2
+CONFLICT_CODE = Conflict.exit_code
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ def agent_text(definition: Definition) -> str:
     log = str(definition.folder / LOG)
     agent: dict[str, object] = {
         "Label": LABEL,
-        "ProgramArguments": list(definition.command),
+        # With a log of its own that does not grow for ever; here comes what is said before that.
+        "ProgramArguments": [*definition.command, "--in-background"],
         "WorkingDirectory": str(definition.folder),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},

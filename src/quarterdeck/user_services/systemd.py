@@ -7,6 +7,7 @@ from pathlib import Path
 from quarterdeck.errors import InvalidInput, Unavailable
 from quarterdeck.user_services.command import run
 from quarterdeck.user_services.definition import (
+    CONFLICT_CODE,
     RESTART_SECONDS,
     STOP_SECONDS,
     Definition,
@@ -44,6 +45,8 @@ def unit_text(definition: Definition) -> str:
         f"WorkingDirectory=-{_literal(str(definition.folder))}\n"
         f"{environment}"
         "Restart=on-failure\n"
+        # Another daemon of the same home runs already.
+        f"RestartPreventExitStatus={CONFLICT_CODE}\n"
         f"RestartSec={RESTART_SECONDS}\n"
         "KillMode=mixed\n"
         f"TimeoutStopSec={STOP_SECONDS}\n"
