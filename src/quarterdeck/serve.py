@@ -79,12 +79,13 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> Non
 
 async def _http_server(deck: Quarterdeck, address: Address, key: str) -> HttpServer:
     mcp, settings = _mcp(deck), deck.settings.server
+    attempts = Attempts(SystemClock())
     tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
     about = About(address=address.url, instance=address.instance, tools=tools)
     control = Control(address, lambda: deck.calls.running)
     web = build_web(
         endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
-        Locks(key, deck.tokens.identify, Attempts(SystemClock())),
+        Locks(key, deck.tokens.identify, attempts),
         about,
         deck.redactor,
         routes=control.routes(),
