@@ -87,11 +87,12 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
 
 async def _http_server(deck: Quarterdeck, control: Control, key: str) -> HttpServer:
     mcp, settings, address = _mcp(deck), deck.settings.server, control.address
+    attempts = Attempts(SystemClock())
     tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
     about = About(address=address.url, instance=address.instance, tools=tools)
     web = build_web(
         endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
-        Locks(key, deck.tokens.identify, Attempts(SystemClock())),
+        Locks(key, deck.tokens.identify, attempts),
         about,
         deck.redactor,
         routes=control.routes(),

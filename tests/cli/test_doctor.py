@@ -17,9 +17,10 @@ from quarterdeck.repositories.sql.migrate import HEAD
 from quarterdeck.settings import Settings, load_settings
 from tests.cli.conftest import CommandLine
 
-ABOUT_MACHINE = ["python", "quarterdeck", "sqlite", "home", "disk", "daemon", "path", "keys", "clients"]
+ABOUT_MACHINE = ["python", "quarterdeck", "sqlite", "home", "disk"]
+ABOUT_SURROUNDINGS = ["daemon", "path", "keys", "clients"]
 ABOUT_SETTINGS = ["config", "database", "mcp", "telemetry"]
-NAMES = [*ABOUT_MACHINE, *ABOUT_SETTINGS]
+NAMES = [*ABOUT_MACHINE, *ABOUT_SURROUNDINGS, *ABOUT_SETTINGS]
 
 
 class Space(NamedTuple):

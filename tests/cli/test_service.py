@@ -224,7 +224,11 @@ def test_on_macos_the_agent_is_written_and_bootstrapped(
     assert cli("service", "install", "--yes").code == 0
     written = plistlib.loads(agent.read_bytes())
     assert written["ProgramArguments"][1:] == ["up", "--in-background"]
-    assert written["EnvironmentVariables"] == {"QUARTERDECK_HOME": str(home)}
+    assert written["EnvironmentVariables"] == {
+        "QUARTERDECK_HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "QUARTERDECK_SERVER_MANAGED": "true",
+    }
     assert told(user) == [
         f"launchctl print {domain}",
         f"launchctl print {domain}/quarterdeck",

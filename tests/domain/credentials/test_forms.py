@@ -1,5 +1,6 @@
 import pytest
 
+from quarterdeck.daemon.key import new_secret
 from quarterdeck.domain.redaction import REDACTED, Redactor
 from tests.domain.credentials.fakes import (
     BASIC,
@@ -70,6 +71,14 @@ def test_what_only_resembles_a_credential_stays(text: str) -> None:
 )
 def test_an_unmistakable_prefix_needs_no_beginning_of_a_word(prefix: str) -> None:
     assert redact("glued" + prefix + "a" * 40) == "glued" + REDACTED
+
+
+def test_a_token_of_ours_is_hidden_wherever_it_stands() -> None:
+    for _ in range(100):
+        secret = new_secret()
+        for before, after in (("", ""), ("glued", ""), ("Bearer ", " x"), ("/control/", "?a=1")):
+            assert secret not in redact(before + secret + after)
+            assert secret.removeprefix("qd_") not in redact(before + secret + after)
 
 
 def test_two_tokens_in_a_row_are_both_hidden() -> None:
