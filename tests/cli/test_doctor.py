@@ -144,7 +144,7 @@ def test_a_broken_configuration_fails_and_the_rest_is_still_said(
     assert "'server.prot'" in found["config"].found
     assert "not looked at" in (found["config"].hint or "")
     assert found["home"].status == "ok"
-    assert list(found) == [*ABOUT_MACHINE, "config"]
+    assert list(found) == [*ABOUT_MACHINE, *ABOUT_SURROUNDINGS, "config"]
 
 
 def test_a_home_without_a_place_fails(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
