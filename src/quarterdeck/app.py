@@ -16,6 +16,7 @@ from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
+from quarterdeck.ports.meter import Meter, NoMeter
 from quarterdeck.services.calls import Calls
 from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.memory import MemoryService
@@ -88,13 +89,13 @@ class Quarterdeck:
 
 @asynccontextmanager
 async def open_quarterdeck(
-    settings: Settings, *, clock: Clock | None = None
+    settings: Settings, *, clock: Clock | None = None, meter: Meter | None = None
 ) -> AsyncGenerator[Quarterdeck]:
-    """Open the database of `settings` and build everything on it."""
-    clock = clock or SystemClock()
+    """Open the database of `settings` and build everything on it; `meter` is told of its calls."""
+    clock, meter = clock or SystemClock(), meter or NoMeter()
     store, memory = await asyncio.to_thread(_open_store, settings)
     try:
-        yield _build(settings, store, memory, clock)
+        yield _build(settings, store, memory, clock, meter)
     finally:
         with anyio.CancelScope(shield=True):
             await store.close()
@@ -126,7 +127,7 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 
 
 def _build(
-    settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock
+    settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
@@ -141,12 +142,13 @@ def _build(
         clock=clock,
         rules=(read_only,) if settings.server.read_only else (),
         span=spans_to(settings.telemetry.otlp_endpoint),
+        meter=meter,
     )
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
     return Quarterdeck(
         settings=settings,
-        calls=Calls(store, recorder, clock),
+        calls=Calls(store, recorder, clock, meter),
         memory=MemoryService(operations, memory),
         traces=traces,
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),

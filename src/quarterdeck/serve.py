@@ -8,16 +8,16 @@ import os
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastmcp import FastMCP
 from starlette.applications import Starlette
 
-from quarterdeck.app import Quarterdeck, open_quarterdeck
+from quarterdeck.app import Quarterdeck, open_database, open_quarterdeck
 from quarterdeck.cli.logs import take_over
 from quarterdeck.errors import Unavailable
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
@@ -25,6 +25,9 @@ from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.web.app import About, ListedTool, build_web
+
+if TYPE_CHECKING:
+    from quarterdeck.metrics import Metrics
 
 # Time for running calls to write their traces, once a signal has come.
 GRACE_SECONDS = 0.5
@@ -47,8 +50,12 @@ async def serve_stdio(settings: Settings) -> None:
 
 async def serve_http(settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until a signal; tell `announce` the base URL once requests are answered."""
+    # Imported here: over stdio nobody asks for metrics, and its client waits for the start.
+    from quarterdeck.metrics import Metrics
+
+    metrics = Metrics()
     with closing(_listen(settings.server)) as listener:
-        async with open_quarterdeck(settings) as deck, deck.serving():
+        async with open_quarterdeck(settings, meter=metrics) as deck, deck.serving():
             mcp, address = _mcp(deck), _address(listener)
             endpoint = mcp.http_app(
                 path="/mcp",
@@ -61,10 +68,32 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> Non
                 instance=deck.daemons.daemon_id,
                 tools=[ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()],
             )
-            web = build_web(endpoint, Narrowed(endpoint, "/mcp"), about, deck.redactor)
+            shown = _shown(metrics, deck, refused=lambda: 0)
+            web = build_web(endpoint, Narrowed(endpoint, "/mcp"), about, deck.redactor, shown)
             server = _HttpServer(_config(web), lambda: announce(address))
             with _on_signal(server.stop):
                 await server.serve(sockets=[listener])
+
+
+def _shown(
+    metrics: "Metrics", deck: Quarterdeck, *, refused: Callable[[], int]
+) -> Callable[[], Awaitable[bytes]]:
+    """Return what answers with the metrics; without the store's size while it is away.
+
+    `refused` counts the requests that came without valid credentials.
+    """
+    from quarterdeck.metrics import Watched
+
+    database = open_database(deck.settings)
+
+    async def shown() -> bytes:
+        try:
+            stored = await asyncio.to_thread(database.stored_bytes)
+        except Unavailable:
+            stored = None
+        return metrics.text(Watched(deck.calls.running, refused(), stored))
+
+    return shown
 
 
 async def count_tools(settings: Settings) -> int:

@@ -37,7 +37,11 @@ def client(**headers: str) -> httpx2.AsyncClient:
 
     mcp = Starlette(routes=[Route("/mcp", answer, methods=["POST"])])
     tools = [ListedTool("memory_store", "Store"), ListedTool("x", "<b>&")]
-    web = build_web(mcp, mcp, About(ADDRESS, "instance-1", tools), Redactor())
+
+    async def metrics() -> bytes:
+        return b"calls 1\n"
+
+    web = build_web(mcp, mcp, About(ADDRESS, "instance-1", tools), Redactor(), metrics)
     return client_of(web, **headers)
 
 
@@ -140,7 +144,14 @@ async def test_the_endpoint_answers_at_its_path() -> None:
         assert (await http.post("/mcp")).text == "mcp"
 
 
-@pytest.mark.parametrize("path", ["/", "/healthz", "/mcp", "/nowhere"])
+async def test_metrics_are_shown_in_prometheus_text_format() -> None:
+    async with client() as http:
+        response = await http.get("/metrics")
+    assert response.text == "calls 1\n"
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/metrics", "/mcp", "/nowhere"])
 async def test_a_foreign_host_and_a_foreign_origin_are_refused_everywhere(path: str) -> None:
     async with client(Host="evil.example") as http:
         assert (await http.get(path)).status_code == 421

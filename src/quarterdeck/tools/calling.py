@@ -77,7 +77,7 @@ class CallMiddleware(Middleware):
             if spec is not None:
                 return await self._run(spec, call, context)
             call.render = _render_foreign
-            return await self._calls.serve(call, partial(self._forward, context, call_next))
+            return await self._calls.serve(call, partial(self._forward, call, context, call_next))
         except Exception as error:  # noqa: BLE001 - the boundary of this surface
             return error_result(known_error(error, call.call_id), self._redactor)
 
@@ -102,6 +102,7 @@ class CallMiddleware(Middleware):
 
     async def _forward(
         self,
+        call: Call,
         context: MiddlewareContext[mt.CallToolRequestParams],
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
@@ -113,6 +114,7 @@ class CallMiddleware(Middleware):
         try:
             return await call_next(context)
         except NotFoundError as error:
+            call.named = False
             raise missing from error
 
     async def on_list_tools(

@@ -1,4 +1,6 @@
-"""The HTTP surface: the MCP endpoint, a health check, a page that says what is running."""
+"""The HTTP surface: the MCP endpoint, health, metrics, a page that says what is running."""
+
+from collections.abc import Awaitable, Callable
 
 from fastmcp.server.http import HostOriginGuardMiddleware
 from starlette.applications import Starlette
@@ -14,6 +16,7 @@ from quarterdeck.web.page import CONTENT_SECURITY_POLICY, About, ListedTool, ren
 
 __all__ = ["About", "ListedTool", "build_web"]
 
+PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -22,11 +25,17 @@ HEADERS = {
 }
 
 
-def build_web(mcp: Starlette, narrowed: ASGIApp, about: About, redactor: Redactor) -> Starlette:
+def build_web(
+    mcp: Starlette,
+    narrowed: ASGIApp,
+    about: About,
+    redactor: Redactor,
+    metrics: Callable[[], Awaitable[bytes]],
+) -> Starlette:
     """Return the application.
 
     `mcp` answers at `/mcp`, and is started and stopped with it; `narrowed` is the same with
-    the toolsets that the path names.
+    the toolsets that the path names. `metrics` returns Prometheus' text.
     """
     page = render_page(about)
 
@@ -36,10 +45,15 @@ def build_web(mcp: Starlette, narrowed: ASGIApp, about: About, redactor: Redacto
     async def health(_request: Request) -> Response:
         return JSONResponse({"ok": True, "instance": about.instance}, headers=HEADERS)
 
+    async def measured(_request: Request) -> Response:
+        text = await metrics()
+        return Response(text, headers=HEADERS, media_type=PROMETHEUS_TEXT)
+
     return Starlette(
         routes=[
             Route("/", home),
             Route("/healthz", health),
+            Route("/metrics", measured),
             Route("/mcp", endpoint=mcp),
             Route("/mcp/x/{toolsets}", endpoint=narrowed),
         ],

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -93,13 +94,28 @@ def check_postgres(url: str) -> None:
 
 def postgres_revision(url: str) -> str | None:
     """Return the revision of a PostgreSQL database; `None` when it is new."""
+    with connected_postgres(url) as connection:
+        row = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+        if row is None or row[0] is None:
+            return None
+        found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return found[0] if found else None
+
+
+def postgres_bytes(url: str) -> int:
+    """Return how much room a PostgreSQL database takes."""
+    with connected_postgres(url) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        assert row is not None, "the function always has an answer"
+        return row[0]
+
+
+@contextmanager
+def connected_postgres(url: str) -> "Generator[psycopg.Connection[tuple[Any, ...]]]":
+    """Connect for a moment, in one transaction."""
     try:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as connection:
-            row = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
-            if row is None or row[0] is None:
-                return None
-            found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-            return found[0] if found else None
+            yield connection
     except psycopg.OperationalError as error:
         # libpq's text may repeat the connection string, and with it a password.
         raise StorageUnavailable("PostgreSQL cannot be reached") from error
