@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,10 @@ class Installed:
         from quarterdeck.app import open_database
 
         return open_database(settings)
+
+    def paused(self, settings: "Settings") -> "AbstractAsyncContextManager[None]":
+        # No server belongs to a home yet; those that share its database see one change.
+        return nullcontext()
 
     async def serve_stdio(self, settings: "Settings") -> None:
         from quarterdeck.serve import serve_stdio

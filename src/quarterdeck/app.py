@@ -17,6 +17,7 @@ from quarterdeck.domain.redaction import Redactor
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
+from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
 from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.memory import MemoryService
@@ -27,6 +28,7 @@ from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
 if TYPE_CHECKING:
+    from quarterdeck.ports.archives import Archives
     from quarterdeck.ports.database import Database
     from quarterdeck.ports.repositories import MemoryRepository
     from quarterdeck.ports.store import Store
@@ -57,6 +59,7 @@ class Quarterdeck:
     memory: MemoryService
     traces: TraceService
     daemons: DaemonService
+    archives: ArchiveService
     redactor: Redactor
 
     @asynccontextmanager
@@ -152,8 +155,20 @@ def _build(
         memory=MemoryService(operations, memory),
         traces=traces,
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
+        archives=ArchiveService(operations, lambda: _archives(settings, clock), trace_rows),
         redactor=redactor,
     )
+
+
+def _archives(settings: Settings, clock: Clock) -> "Archives":
+    from quarterdeck.repositories.archives import HomeArchives
+    from quarterdeck.repositories.sql.postgres_copies import PostgresCopies
+    from quarterdeck.repositories.sql.sqlite_copies import SqliteCopies
+
+    if settings.database.url is None:
+        return HomeArchives(settings.home, SqliteCopies(settings.database_path), clock)
+    url = settings.database.url.get_secret_value()
+    return HomeArchives(settings.home, PostgresCopies(url), clock)
 
 
 def open_database(settings: Settings) -> "Database":

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from quarterdeck.errors import (
+    ArchiveAhead,
+    CannotWrite,
     DatabaseAhead,
     DatabaseBehind,
     InternalError,
+    InvalidArchive,
     QuarterdeckError,
     StorageUnavailable,
     ToolNotFound,
@@ -18,6 +21,9 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     ToolNotFound: lambda: ToolNotFound("memory_stor", ["memory_store"]),
     DatabaseBehind: lambda: DatabaseBehind(None, "0001"),
     DatabaseAhead: lambda: DatabaseAhead("9999", "0001"),
+    InvalidArchive: lambda: InvalidArchive("/home/a.zip", "is cut short"),
+    ArchiveAhead: lambda: ArchiveAhead("/home/a.zip", "9.0", "9999", "0001"),
+    CannotWrite: lambda: CannotWrite("/home", "No space left on device"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }

@@ -132,12 +132,23 @@ def upgrade_postgres(url: str) -> str | None:
     return found
 
 
+def hold_off_upgrades(connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+    """Keep upgrades of a PostgreSQL database waiting until the transaction ends."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ADVISORY_LOCK,))
+
+
 def _refuse_newer(found: str | None) -> None:
     if found is not None and found not in REVISIONS:
         raise DatabaseAhead(found, HEAD)
 
 
-def _upgrade(dialect: str, connect: Callable[[], object]) -> None:
+def upgrade_copy(path: Path, revision: str | None = None) -> None:
+    """Bring a file that nobody else uses to a revision, by default to this program's."""
+    _create_private(path)
+    _upgrade("sqlite://", lambda: sqlite3.connect(path, isolation_level=None), revision or HEAD)
+
+
+def _upgrade(dialect: str, connect: Callable[[], object], revision: str = "head") -> None:
     from alembic import command
     from alembic.config import Config
     from sqlalchemy import create_engine, text
@@ -153,7 +164,7 @@ def _upgrade(dialect: str, connect: Callable[[], object]) -> None:
             else:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
     finally:
         engine.dispose()
 
