@@ -34,6 +34,7 @@ from quarterdeck.repositories.sql.copies import Copies, contents_of_file, settle
 
 # Left free on the disk beside what an archive is unpacked to.
 RESERVE_BYTES = 64 * 1024 * 1024
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,6 @@ def _explained(place: Path) -> Generator[None]:
         raise CannotWrite(str(place), error.strerror or str(error)) from error
     except StorageUnavailable as error:
         cause = error.__cause__
-        if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        if isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode in _NO_ROOM:
             raise CannotWrite(str(place), str(cause)) from error
         raise

@@ -26,8 +26,13 @@ class Stopped(Exception):
 class ArchiveService:
     """Backups of this home and its database."""
 
-    def __init__(self, operations: Operations, archives: Archives, traces: TraceRepository) -> None:
-        """`archives` reads and writes files; `traces` are those of any database."""
+    def __init__(
+        self,
+        operations: Operations,
+        archives: Callable[[], Archives],
+        traces: TraceRepository,
+    ) -> None:
+        """`archives` is asked for when it is needed, which in most processes is never."""
         self.operations = operations
         self._archives = archives
         self._traces = traces
@@ -38,7 +43,7 @@ class ArchiveService:
     ) -> BackupResponse:
         """Write an archive; without a `target`, among the home's backups."""
         return await _in_thread(
-            lambda tell: self._archives.write(target, tell, with_secrets=with_secrets), progress
+            lambda tell: self._archives().write(target, tell, with_secrets=with_secrets), progress
         )
 
     @operation("archive.restore", Effect.DESTROY)
@@ -56,7 +61,7 @@ class ArchiveService:
 
         `paused` keeps the home's own server from writing meanwhile.
         """
-        checked = await _in_thread(lambda tell: self._archives.check(file, tell), progress)
+        checked = await _in_thread(lambda tell: self._archives().check(file, tell), progress)
         try:
             plan = await asyncio.to_thread(checked.plan, database_only=database_only)
             if not confirm(plan):

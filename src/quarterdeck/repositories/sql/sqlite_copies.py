@@ -75,7 +75,9 @@ def _copy(
             return
         step(total - remaining, total)
 
-    source.backup(target, pages=PAGES, progress=stepped, sleep=0.05)
+    # Two steps at least, so that there is a moment before everything is committed.
+    (pages,) = source.execute("PRAGMA page_count").fetchone()
+    source.backup(target, pages=min(PAGES, pages // 2), progress=stepped, sleep=0.05)
 
 
 def _wait_for_the_disk(live: sqlite3.Connection) -> None:
