@@ -51,11 +51,11 @@ def pack(target: Path, manifest: Manifest, files: Mapping[str, Path], tell: Prog
     """Write an archive of `files`, by the names that the manifest has for them."""
     counted = _Counted("Writing the archive", sum(map(_size, files.values())), tell)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-        archive.writestr(_info(MANIFEST, manifest), manifest.model_dump_json(indent=2))
+        archive.writestr(MANIFEST, manifest.model_dump_json(indent=2))
         for name, path in files.items():
             with (
                 path.open("rb") as source,
-                archive.open(_info(_inside(name), manifest), "w", force_zip64=True) as member,
+                archive.open(_inside(name), "w", force_zip64=True) as member,
             ):
                 _copy(source, member.write, counted)
 
@@ -162,13 +162,6 @@ def _members(manifest: Manifest) -> Iterator[Member]:
 def _inside(name: str) -> str:
     """Return a member's name in the zip."""
     return name if name == DATABASE else f"{_HOME}{name}"
-
-
-def _info(name: str, manifest: Manifest) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, manifest.created_at.timetuple()[:6])
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = (stat.S_IFREG | 0o600) << 16
-    return info
 
 
 def _damaged(path: Path, member: Member) -> InvalidArchive:

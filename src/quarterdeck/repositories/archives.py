@@ -153,6 +153,8 @@ class UnpackedArchive:
         saved: list[BackupResponse] = []
 
         def save() -> None:
+            for outdated in saved:
+                Path(outdated.path).unlink()
             saved[:] = [self._save(progress)]
 
         with _explained(self.archives.home):

@@ -62,7 +62,8 @@ class Copies(Protocol):
     def replace_with(self, source: Path, prepare: Callable[[], None], tell: Progress) -> None:
         """Make the database what `source` holds, in one transaction.
 
-        `prepare` runs before anything is changed, while nobody else can write.
+        `prepare` runs before anything is changed; once more if somebody has written since, while
+        nobody can.
         """
         ...
 

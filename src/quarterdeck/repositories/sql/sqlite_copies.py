@@ -45,6 +45,8 @@ class SqliteCopies:
         """Write all pages in one transaction of SQLite's own; connections of others stay good."""
         with opened(source) as new, opened(self._path) as live, opened(self._path) as present:
             _wait_for_the_disk(live)
+            before = _version(present)
+            prepare()
             is_ours = False
 
             def step(done: int, total: int) -> None:
@@ -53,7 +55,8 @@ class SqliteCopies:
                     # The first pages are written and not committed: from here on, nobody else
                     # can write. What changes in `new` now is carried over by SQLite.
                     is_ours = True
-                    prepare()
+                    if _version(present) != before:
+                        prepare()
                     _keep_processes(present, new)
                 tell("Replacing the database", done, total)
 
@@ -78,6 +81,12 @@ def _copy(
     # Two steps at least, so that there is a moment before everything is committed.
     (pages,) = source.execute("PRAGMA page_count").fetchone()
     source.backup(target, pages=min(PAGES, pages // 2), progress=stepped, sleep=0.05)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """Return a number that is another one when somebody else has committed since."""
+    (version,) = connection.execute("PRAGMA data_version").fetchone()
+    return version
 
 
 def _wait_for_the_disk(live: sqlite3.Connection) -> None:
