@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,14 @@ class Installed:
         from quarterdeck.app import open_database
 
         return open_database(settings)
+
+    @asynccontextmanager
+    async def paused(self, settings: "Settings") -> AsyncGenerator[None]:
+        from quarterdeck.cli.render import remark
+        from quarterdeck.daemon.launch import paused
+
+        with paused(settings.home, os.environ, say=remark):
+            yield
 
     async def serve_stdio(self, settings: "Settings") -> None:
         from quarterdeck.serve import serve_stdio

@@ -16,6 +16,8 @@ from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
+from quarterdeck.ports.meter import Meter, NoMeter
+from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
 from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.memory import MemoryService
@@ -27,6 +29,7 @@ from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
 if TYPE_CHECKING:
+    from quarterdeck.ports.archives import Archives
     from quarterdeck.ports.database import Database
     from quarterdeck.ports.repositories import MemoryRepository
     from quarterdeck.ports.store import Store
@@ -58,6 +61,7 @@ class Quarterdeck:
     traces: TraceService
     tokens: TokenService
     daemons: DaemonService
+    archives: ArchiveService
     redactor: Redactor
 
     @asynccontextmanager
@@ -90,13 +94,13 @@ class Quarterdeck:
 
 @asynccontextmanager
 async def open_quarterdeck(
-    settings: Settings, *, clock: Clock | None = None
+    settings: Settings, *, clock: Clock | None = None, meter: Meter | None = None
 ) -> AsyncGenerator[Quarterdeck]:
-    """Open the database of `settings` and build everything on it."""
-    clock = clock or SystemClock()
+    """Open the database of `settings` and build everything on it; `meter` is told of its calls."""
+    clock, meter = clock or SystemClock(), meter or NoMeter()
     store, memory = await asyncio.to_thread(_open_store, settings)
     try:
-        yield _build(settings, store, memory, clock)
+        yield _build(settings, store, memory, clock, meter)
     finally:
         with anyio.CancelScope(shield=True):
             await store.close()
@@ -128,7 +132,7 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 
 
 def _build(
-    settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock
+    settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
@@ -144,18 +148,31 @@ def _build(
         clock=clock,
         rules=(within_scopes, read_only) if settings.server.read_only else (within_scopes,),
         span=spans_to(settings.telemetry.otlp_endpoint),
+        meter=meter,
     )
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
     return Quarterdeck(
         settings=settings,
-        calls=Calls(store, recorder, clock),
+        calls=Calls(store, recorder, clock, meter),
         memory=MemoryService(operations, memory),
         traces=traces,
         tokens=TokenService(operations, SqlTokenRepository()),
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
+        archives=ArchiveService(operations, lambda: _archives(settings, clock), trace_rows),
         redactor=redactor,
     )
+
+
+def _archives(settings: Settings, clock: Clock) -> "Archives":
+    from quarterdeck.repositories.archives import HomeArchives
+    from quarterdeck.repositories.sql.postgres_copies import PostgresCopies
+    from quarterdeck.repositories.sql.sqlite_copies import SqliteCopies
+
+    if settings.database.url is None:
+        return HomeArchives(settings.home, SqliteCopies(settings.database_path), clock)
+    url = settings.database.url.get_secret_value()
+    return HomeArchives(settings.home, PostgresCopies(url), clock)
 
 
 def open_database(settings: Settings) -> "Database":

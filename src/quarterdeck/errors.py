@@ -3,6 +3,7 @@
 * QuarterdeckError          code                 exit  http  raised when
   x InvalidInput            INVALID_INPUT           2   400  the caller must change the request
     + InvalidSettings       INVALID_INPUT           2   400  configuration that cannot be used
+    + InvalidArchive        INVALID_INPUT           2   400  a backup that cannot be restored
   x NotFound                NOT_FOUND               3   404  a named thing is not there
     + TraceNotFound         TRACE_NOT_FOUND         3   404
     + ToolNotFound          NOT_FOUND               3   404
@@ -12,12 +13,14 @@
     + DaemonRunning         CONFLICT                4   409  a home has one daemon
     + DaemonMismatch        CONFLICT                4   409  program and daemon do not fit
     + UnusableFile          CONFLICT                4   409  a file of another program is in the way
+    + ArchiveAhead          CONFLICT                4   409  a newer program made the backup
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
     + StorageUnavailable    SERVICE_UNAVAILABLE     6   503  the database is locked, full or away
     + DaemonFailed          SERVICE_UNAVAILABLE     6   503  the daemon ended while it started
     + DaemonLost            SERVICE_UNAVAILABLE     6   503  it was gone before it had answered
+    + CannotWrite           SERVICE_UNAVAILABLE     6   503  a place is full or may not be written
   x TimedOut                TIMEOUT                 7   504  the deadline passed
   x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
 
@@ -90,6 +93,17 @@ class InvalidInput(QuarterdeckError):
 
 class InvalidSettings(InvalidInput):
     """The configuration cannot be used; the program refuses to start."""
+
+
+class InvalidArchive(InvalidInput):
+    """A file that is no sound backup; nothing of it is used."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(
+            f"The archive {path!r} cannot be restored: it {problem}",
+            details={"path": path, "problem": problem},
+            hint="nothing was changed; use another backup, made by 'quarterdeck backup'",
+        )
 
 
 class NotFound(QuarterdeckError):
@@ -187,6 +201,17 @@ class UnusableFile(Conflict):
         )
 
 
+class ArchiveAhead(Conflict):
+    """A newer program may have stored what this one does not know how to keep."""
+
+    def __init__(self, path: str, version: str, found: str, needed: str) -> None:
+        super().__init__(
+            f"The archive {path!r} was made by a newer version of Quarterdeck ({version})",
+            details={"path": path, "version": version, "found": found, "needed": needed},
+            hint="install that version or a newer one",
+        )
+
+
 class Denied(QuarterdeckError):
     """A rule refused the request; `details["rule"]` names it."""
 
@@ -256,6 +281,17 @@ class DaemonLost(Unavailable):
             "The Quarterdeck daemon ended before it had answered",
             details={"outcome": "unknown"},
             hint="see whether it was done before you ask for it again",
+        )
+
+
+class CannotWrite(Unavailable):
+    """A place is full, away, or may not be written to."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(
+            f"Cannot write to {place!r}: {reason}",
+            details={"place": place, "problem": reason},
+            hint="make room there or choose another place; nothing was changed",
         )
 
 

@@ -10,19 +10,20 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
 
 from quarterdeck import __version__
-from quarterdeck.app import Quarterdeck, SystemClock, open_quarterdeck
+from quarterdeck.app import Quarterdeck, SystemClock, open_database, open_quarterdeck
 from quarterdeck.cli.logs import take_over
 from quarterdeck.daemon.address import Address, held_for_life, withdraw
 from quarterdeck.daemon.address import announce as declare
 from quarterdeck.daemon.key import ensure_key
+from quarterdeck.errors import Unavailable
 from quarterdeck.homes import prepare_home
 from quarterdeck.http_server import HttpServer, base_url, listen
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
@@ -31,6 +32,10 @@ from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
 from quarterdeck.web.control import Control
+from quarterdeck.web.metrics import metrics_route
+
+if TYPE_CHECKING:
+    from quarterdeck.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -56,11 +61,14 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
 
     `announce` is told the base URL once requests are answered.
     """
-    home = prepare_home(settings)
+    # Imported here: over stdio nobody asks for metrics, and its client waits for the start.
+    from quarterdeck.metrics import Metrics
+
+    home, metrics = prepare_home(settings), Metrics()
     key = ensure_key(home)
     _warn_if_open(settings.server)
     with held_for_life(home), closing(_listener(settings)) as listener:
-        async with open_quarterdeck(settings) as deck, deck.serving():
+        async with open_quarterdeck(settings, meter=metrics) as deck, deck.serving():
             address = Address(
                 url=base_url(listener),
                 pid=os.getpid(),
@@ -71,7 +79,7 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
                 managed=settings.server.managed,
             )
             control = Control(address, lambda: deck.calls.running)
-            server = await _http_server(deck, control, key)
+            server = await _http_server(deck, control, key, metrics)
 
             def started() -> None:
                 declare(home, address)
@@ -85,7 +93,9 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
     return TO_RESTART if settings.server.managed and control.is_to_restart else 0
 
 
-async def _http_server(deck: Quarterdeck, control: Control, key: str) -> HttpServer:
+async def _http_server(
+    deck: Quarterdeck, control: Control, key: str, metrics: "Metrics"
+) -> HttpServer:
     mcp, settings, address = _mcp(deck), deck.settings.server, control.address
     attempts = Attempts(SystemClock())
     tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
@@ -95,12 +105,30 @@ async def _http_server(deck: Quarterdeck, control: Control, key: str) -> HttpSer
         Locks(key, deck.tokens.identify, attempts),
         about,
         deck.redactor,
-        routes=control.routes(),
+        routes=[*control.routes(), metrics_route(_measured(metrics, deck, attempts))],
         allowed_hosts=settings.names,
     )
     server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
     control.stop = server.stop
     return server
+
+
+def _measured(
+    metrics: "Metrics", deck: Quarterdeck, attempts: Attempts
+) -> Callable[[], Awaitable[bytes]]:
+    """Return what answers with the metrics; without the store's size while it is away."""
+    from quarterdeck.metrics import Watched
+
+    database = open_database(deck.settings)
+
+    async def measured() -> bytes:
+        try:
+            stored = await asyncio.to_thread(database.stored_bytes)
+        except Unavailable:
+            stored = None
+        return metrics.text(Watched(deck.calls.running, attempts.refused, stored))
+
+    return measured
 
 
 def endpoints_of(mcp: FastMCP[Any], *, session_idle_seconds: float = 1800) -> Endpoints:

@@ -64,11 +64,18 @@ def tool_call(number: int, tool: str, arguments: object) -> bytes:
 
 @contextmanager
 def raw_stdio(
-    home: Path, settings: Mapping[str, str] | None = None, *, folder: Path | None = None
+    home: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    folder: Path | None = None,
+    standalone: bool = True,
 ) -> Generator[RawStdio]:
-    """Start a server of its own home, in `folder`; end it on the way out, whatever happened."""
+    """Start a server of its own home, in `folder`; end it on the way out, whatever happened.
+
+    One that is not `standalone` starts a daemon, which the caller has to end.
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", "quarterdeck", "mcp", "--standalone"],
+        [sys.executable, "-m", "quarterdeck", "mcp", *(["--standalone"] if standalone else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

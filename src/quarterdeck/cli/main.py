@@ -61,6 +61,12 @@ COMMANDS = (
     ),
     Command("db", "Show and upgrade the database.", "quarterdeck.cli.db:app"),
     Command(
+        "backup", "Write everything that is kept into one file.", "quarterdeck.cli.backup:backup"
+    ),
+    Command(
+        "restore", "Replace everything that is kept by a backup.", "quarterdeck.cli.restore:restore"
+    ),
+    Command(
         "doctor",
         "Say what is there, what is wrong and what to do.",
         "quarterdeck.cli.doctor:doctor",

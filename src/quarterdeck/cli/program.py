@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from quarterdeck.domain.json import JsonValue
     from quarterdeck.domain.redaction import Redactor
     from quarterdeck.ports.database import Database
+    from quarterdeck.services.archives import ArchiveService
     from quarterdeck.services.calls import Calls
     from quarterdeck.services.memory import MemoryService
     from quarterdeck.services.tokens import TokenService
@@ -32,6 +33,8 @@ class Deck(Protocol):
     def tokens(self) -> "TokenService": ...
     @property
     def traces(self) -> "TraceService": ...
+    @property
+    def archives(self) -> "ArchiveService": ...
 
 
 class Program(Protocol):
@@ -40,6 +43,10 @@ class Program(Protocol):
     def open(self, settings: "Settings") -> AbstractAsyncContextManager[Deck]: ...
 
     def database(self, settings: "Settings") -> "Database": ...
+
+    def paused(self, settings: "Settings") -> AbstractAsyncContextManager[None]:
+        """Keep the home's own server from running, and from being started, while inside."""
+        ...
 
     async def serve_stdio(self, settings: "Settings") -> None: ...
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from quarterdeck.daemon.address import (
@@ -108,6 +109,27 @@ def restart_daemon(home: Path, environ: Mapping[str, str], *, say: Say) -> Addre
             return _restart_managed(home, before, say)
         stop_daemon(home, say=say)
         return start_alone(home, environ, say=say, flags=before.flags if before else ())
+
+
+@contextmanager
+def paused(home: Path, environ: Mapping[str, str], *, say: Say) -> Generator[None]:
+    """Have no daemon for a while, and nobody start one; afterwards it runs again if it did.
+
+    One that a service manager keeps would be started in the middle of it; it is restarted at
+    the end, when whatever it had read may have changed.
+    """
+    with starting_alone(home):
+        before = find(home)
+        if before is not None and before.managed:
+            yield
+            _restart_managed(home, before, say)
+            return
+        stop_daemon(home, say=say)
+        try:
+            yield
+        finally:
+            if before is not None:
+                start_alone(home, environ, say=say, flags=before.flags)
 
 
 def _restart_managed(home: Path, before: Address, say: Say) -> Address:

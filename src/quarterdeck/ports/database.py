@@ -37,6 +37,14 @@ class Database(Protocol):
         """
         ...
 
+    def stored_bytes(self) -> int:
+        """Return how much room the database takes.
+
+        Raises:
+            StorageUnavailable: It cannot be reached.
+        """
+        ...
+
     def problems(self) -> Sequence[str]:
         """Return what a check of the stored pages finds wrong."""
         ...

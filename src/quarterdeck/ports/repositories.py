@@ -61,8 +61,11 @@ class TraceRepository(Protocol):
         """Write a trace with the events it has so far."""
         ...
 
-    def close(self, tx: Transaction, trace: Trace) -> None:
-        """Write the end of a trace that `add` opened, with the events that came since."""
+    def close(self, tx: Transaction, trace: Trace) -> bool:
+        """Write the end of a trace that `add` opened, with the events that came since.
+
+        Return whether it was there and open; a restored database may not have it.
+        """
         ...
 
     def find(self, tx: Transaction, trace_id: str) -> Trace | None:

@@ -14,6 +14,7 @@ from quarterdeck.domain.access import ALL_SCOPES, Scopes
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.json import JsonValue
 from quarterdeck.ports.clock import Clock
+from quarterdeck.ports.meter import Meter
 from quarterdeck.ports.store import Store
 from quarterdeck.services.recorder import Outcome, Recorder, Rendered, Run
 
@@ -35,8 +36,9 @@ class Call:
 
     `name` becomes the trace's workflow id, `input` is what the caller sent. `render` turns
     an answer into the reply's JSON and says where it breaks its schema. A call with
-    `recorded` false (a listing on the command line, a page refresh) leaves no trace. Its id
-    is given when it is served. Whoever calls from this machine's own programs has all scopes.
+    `recorded` false (a listing on the command line, a page refresh) leaves no trace. One whose
+    name only the caller knows is not `named` by us. Its id is given when it is served. Whoever
+    calls from this machine's own programs has all scopes.
     """
 
     surface: str
@@ -47,6 +49,7 @@ class Call:
     traceparent: str | None = None
     scopes: Scopes = ALL_SCOPES
     recorded: bool = True
+    named: bool = True
     render: Callable[[object], Rendered] = render_plainly
     call_id: str = ""
     claimed: bool = False
@@ -103,33 +106,44 @@ async def within(frame: Frame, body: Callable[[], Awaitable[T]]) -> T:
 class Calls:
     """Opens calls and records those that no operation claimed."""
 
-    def __init__(self, store: Store, recorder: Recorder, clock: Clock) -> None:
-        """Calls are written by `recorder` through `store`."""
+    def __init__(self, store: Store, recorder: Recorder, clock: Clock, meter: Meter) -> None:
+        """Calls are written by `recorder` through `store`, and counted by `meter`."""
         self._store = store
         self._recorder = recorder
         self._clock = clock
-        self.running = 0
+        self._meter = meter
+        self.running = 0  # calls being served now
         self._idle = asyncio.Event()
         self._idle.set()
 
     async def serve(self, call: Call, body: Callable[[], Awaitable[T]]) -> T:
         """Run `body` as `call`, which leaves exactly one root trace however it ends."""
+        started_at, ticks_us = self._clock.now(), self._clock.ticks_us()
+        call.call_id = new_id(started_at)
         self.running += 1
         self._idle.clear()
         try:
-            return await self._serve(call, body)
-        finally:
-            self.running -= 1
-            if not self.running:
-                self._idle.set()
+            answer = await self._traced(call, body, started_at, ticks_us)
+        except BaseException as error:
+            self._ended(call, ticks_us, error)
+            raise
+        self._ended(call, ticks_us, None)
+        return answer
 
     async def until_idle(self) -> None:
         """Wait until no call is being served."""
         await self._idle.wait()
 
-    async def _serve(self, call: Call, body: Callable[[], Awaitable[T]]) -> T:
-        started_at, ticks_us = self._clock.now(), self._clock.ticks_us()
-        call.call_id = new_id(started_at)
+    def _ended(self, call: Call, ticks_us: int, error: BaseException | None) -> None:
+        self.running -= 1
+        if not self.running:
+            self._idle.set()
+        took_us = self._clock.ticks_us() - ticks_us
+        self._meter.call_ended(call.surface, call.name if call.named else None, error, took_us)
+
+    async def _traced(
+        self, call: Call, body: Callable[[], Awaitable[T]], started_at: datetime, ticks_us: int
+    ) -> T:
         try:
             answer = await within(Frame(call), body)
         except BaseException as error:
@@ -146,6 +160,7 @@ class Calls:
     async def _record(self, run: Run, outcome: Outcome) -> None:
         if run.recorded:
             await self._store.write(lambda tx: self._recorder.write_end(tx, run, outcome))
+            self._meter.trace_written()
 
     async def _record_failure(self, run: Run, error: BaseException) -> None:
         try:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from inspect import signature
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -13,6 +13,7 @@ from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.guard import Request, Rule
 from quarterdeck.domain.ids import new_id
 from quarterdeck.ports.clock import Clock
+from quarterdeck.ports.meter import Meter, NoMeter
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.calls import Call, Frame, current_frame, render_plainly, within
 from quarterdeck.services.recorder import Outcome, Recorder, Rendered, Run
@@ -38,6 +39,7 @@ class Operations:
     clock: Clock
     rules: Sequence[Rule] = ()
     span: Span = no_span
+    meter: Meter = field(default_factory=NoMeter)
 
     def begin(self, name: str, frame: Frame, given: Callable[[], object]) -> "Operation":
         """Claim the current call as the root trace, or become a child of what is running.
@@ -89,6 +91,7 @@ class Operation:
             return answer, rendered
 
         answer, rendered = await self._operations.store.write(decide_and_record)
+        self._count_trace()
         self._ended(rendered)
         return answer
 
@@ -101,6 +104,7 @@ class Operation:
         if self.run.recorded:
             write_start = self._operations.recorder.write_start
             await self._operations.store.write(lambda tx: write_start(tx, self.run))
+            self._count_trace()
             self.run.opened = True
 
     async def succeed(self, answer: object) -> None:
@@ -125,6 +129,11 @@ class Operation:
         if self.run.recorded:
             write_end = self._operations.recorder.write_end
             await self._operations.store.write(lambda tx: write_end(tx, self.run, outcome))
+            self._count_trace()
+
+    def _count_trace(self) -> None:
+        if not self.run.opened:  # then it was counted when it was opened
+            self._operations.meter.trace_written()
 
     def _render(self, answer: object) -> Rendered:
         return self._call.render(answer) if self._is_root else render_plainly(answer)

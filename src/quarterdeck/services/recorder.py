@@ -97,10 +97,14 @@ class Recorder:
         status = TraceStatus.FAILURE if outcome.error else TraceStatus.SUCCESS
         opening = self._opening(run)
         closing = self._closing(run, outcome, status, duration_us, first=len(opening) + 1)
-        if run.opened:
-            self._traces.close(tx, self._trace(run, status, closing, duration_us))
-        else:
-            self._traces.add(tx, self._trace(run, status, opening + closing, duration_us))
+        whole = self._trace(run, status, opening + closing, duration_us)
+        if not run.opened:
+            self._traces.add(tx, whole)
+            return
+        is_closed = self._traces.close(tx, self._trace(run, status, closing, duration_us))
+        if not is_closed and self._traces.find(tx, run.trace_id) is None:
+            # The database was restored while the work went on, to a time before it began.
+            self._traces.add(tx, whole)
 
     def write_interruption(self, tx: Transaction, trace: Trace) -> None:
         """Close a trace whose process is gone."""

@@ -81,7 +81,7 @@ class CallMiddleware(Middleware):
             if spec is not None and _is_shown(spec, context):
                 return await self._run(spec, call, context)
             call.render = _render_foreign
-            return await self._calls.serve(call, partial(self._forward, context, call_next))
+            return await self._calls.serve(call, partial(self._forward, call, context, call_next))
         except Exception as error:  # noqa: BLE001 - the boundary of this surface
             return error_result(known_error(error, call.call_id), self._redactor)
 
@@ -106,6 +106,7 @@ class CallMiddleware(Middleware):
 
     async def _forward(
         self,
+        call: Call,
         context: MiddlewareContext[mt.CallToolRequestParams],
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
@@ -118,6 +119,7 @@ class CallMiddleware(Middleware):
         try:
             return await call_next(context)
         except NotFoundError as error:
+            call.named = False
             raise missing from error
 
     async def on_list_tools(

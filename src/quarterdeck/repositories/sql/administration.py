@@ -34,6 +34,11 @@ class SqliteDatabase:
         """Bring the file to this program's revision, after a copy of it."""
         migrate.prepare_sqlite(self._path)
 
+    def stored_bytes(self) -> int:
+        """Return the size of the file and of its write-ahead log."""
+        parts = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
     def problems(self) -> Sequence[str]:
         """Return what SQLite's own check finds."""
         if not self._path.exists():
@@ -63,6 +68,10 @@ class PostgresDatabase:
     def upgrade(self) -> None:
         """Bring the schema to this program's revision."""
         migrate.upgrade_postgres(self._url)
+
+    def stored_bytes(self) -> int:
+        """Return what the server says of the whole database, of which we may be a part."""
+        return migrate.postgres_bytes(_impatient(self._url))
 
     def problems(self) -> Sequence[str]:
         """Return nothing: PostgreSQL checks its pages itself, when it reads them."""

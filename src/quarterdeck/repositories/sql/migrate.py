@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -93,13 +94,28 @@ def check_postgres(url: str) -> None:
 
 def postgres_revision(url: str) -> str | None:
     """Return the revision of a PostgreSQL database; `None` when it is new."""
+    with connected_postgres(url) as connection:
+        row = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+        if row is None or row[0] is None:
+            return None
+        found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return found[0] if found else None
+
+
+def postgres_bytes(url: str) -> int:
+    """Return how much room a PostgreSQL database takes."""
+    with connected_postgres(url) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        assert row is not None, "the function always has an answer"
+        return row[0]
+
+
+@contextmanager
+def connected_postgres(url: str) -> "Generator[psycopg.Connection[tuple[Any, ...]]]":
+    """Connect for a moment, in one transaction."""
     try:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as connection:
-            row = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
-            if row is None or row[0] is None:
-                return None
-            found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-            return found[0] if found else None
+            yield connection
     except psycopg.OperationalError as error:
         # libpq's text may repeat the connection string, and with it a password.
         raise StorageUnavailable("PostgreSQL cannot be reached") from error
@@ -116,12 +132,23 @@ def upgrade_postgres(url: str) -> str | None:
     return found
 
 
+def hold_off_upgrades(connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+    """Keep upgrades of a PostgreSQL database waiting until the transaction ends."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ADVISORY_LOCK,))
+
+
 def _refuse_newer(found: str | None) -> None:
     if found is not None and found not in REVISIONS:
         raise DatabaseAhead(found, HEAD)
 
 
-def _upgrade(dialect: str, connect: Callable[[], object]) -> None:
+def upgrade_copy(path: Path, revision: str | None = None) -> None:
+    """Bring a file that nobody else uses to a revision, by default to this program's."""
+    _create_private(path)
+    _upgrade("sqlite://", lambda: sqlite3.connect(path, isolation_level=None), revision or HEAD)
+
+
+def _upgrade(dialect: str, connect: Callable[[], object], revision: str = "head") -> None:
     from alembic import command
     from alembic.config import Config
     from sqlalchemy import create_engine, text
@@ -137,7 +164,7 @@ def _upgrade(dialect: str, connect: Callable[[], object]) -> None:
             else:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
     finally:
         engine.dispose()
 

@@ -43,7 +43,7 @@ _OPEN = Statement(
 )
 _CLOSE = Statement(
     update(t)
-    .where(t.c.trace_id == bindparam("the_trace"))
+    .where(t.c.trace_id == bindparam("the_trace"), t.c.ended_at.is_(None))
     .values(
         status=bindparam("status"),
         ended_at=bindparam("ended_at"),
@@ -93,8 +93,8 @@ class SqlTraceRepository:
         }
         sql(tx).run(_ADD, row)
 
-    def close(self, tx: Transaction, trace: Trace) -> None:
-        """Write the end of a trace that `add` opened."""
+    def close(self, tx: Transaction, trace: Trace) -> bool:
+        """Write the end of a trace that `add` opened; return whether it was there and open."""
         assert trace.ended_at is not None, "a closed trace has an end"
         end = {
             "the_trace": trace.trace_id,
@@ -104,7 +104,7 @@ class SqlTraceRepository:
             "more_events": len(trace.events),
             "events": _lines(trace.events),
         }
-        sql(tx).run(_CLOSE, end)
+        return sql(tx).run(_CLOSE, end) > 0
 
     def find(self, tx: Transaction, trace_id: str) -> Trace | None:
         """Return the trace with its events, or `None`."""
