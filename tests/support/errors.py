@@ -33,9 +33,9 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     DaemonFailed: lambda: DaemonFailed(2, "the configuration cannot be used", "daemon.log"),
     DaemonLost: DaemonLost,
     UnusableFile: lambda: UnusableFile("settings.json", "is read-only", hint="make it writable"),
-    InvalidArchive: lambda: InvalidArchive("/home/a.zip", "is cut short"),
-    ArchiveAhead: lambda: ArchiveAhead("/home/a.zip", "9.0", "9999", "0001"),
-    CannotWrite: lambda: CannotWrite("/home", "No space left on device"),
+    InvalidArchive: lambda: InvalidArchive("/srv/a.zip", "is cut short"),
+    ArchiveAhead: lambda: ArchiveAhead("/srv/a.zip", "9.0", "9999", "0001"),
+    CannotWrite: lambda: CannotWrite("/srv", "No space left on device"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }
