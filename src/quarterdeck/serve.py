@@ -89,7 +89,7 @@ async def _http_server(deck: Quarterdeck, address: Address) -> HttpServer:
         drained=deck.calls.until_idle,
         drain_seconds=deck.settings.server.drain_seconds,
     )
-    control.stop = server.stop
+    control.stop = server.finish
     return server
 
 
