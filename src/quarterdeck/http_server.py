@@ -55,8 +55,12 @@ class HttpServer(uvicorn.Server):
 
     def stop(self) -> None:
         """Finish what is being answered; when asked twice, do not wait for it."""
-        self.on_stop()
         self.force_exit = self.should_exit
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop as soon as what is being answered is done, however often asked."""
+        self.on_stop()
         self.should_exit = True
 
 

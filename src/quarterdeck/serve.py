@@ -109,7 +109,7 @@ async def _http_server(
         allowed_hosts=settings.names,
     )
     server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
-    control.stop = server.stop
+    control.stop = server.finish
     return server
 
 

@@ -24,10 +24,12 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
+from quarterdeck.daemon.environment import NOT_INHERITED
 from quarterdeck.setting_sources import (
     Given,
     Layer,
     Problem,
+    environment_name,
     find_home,
     flag_name,
     read_environment,
@@ -285,9 +287,16 @@ class Settings(BaseSettings):
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
 
     def flags(self) -> tuple[str, ...]:
-        """Return the flags that were given, to hand on to another process of the same home."""
-        given = [key for key in KEYS if self.origin_of(key).startswith("flag ") and key != "home"]
-        return tuple(_as_flag(key, self._value(key)) for key in given)
+        """Return as flags what the next daemon of the same home would not find by itself."""
+        # The home is known to whoever starts it, and is then not managed by anybody.
+        others = [key for key in KEYS if key not in {"home", "server.managed"}]
+        handed_on = [key for key in others if self._is_ours_alone(key)]
+        return tuple(_as_flag(key, self._value(key)) for key in handed_on)
+
+    def _is_ours_alone(self, key: str) -> bool:
+        variable, origin = environment_name(key), self.origin_of(key)
+        is_kept_back = variable in NOT_INHERITED and origin == f"environment {variable}"
+        return is_kept_back or origin.startswith("flag ")
 
     def _shown(self, key: str) -> ShownSetting:
         value = self._value(key)

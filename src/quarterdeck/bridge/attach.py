@@ -31,7 +31,7 @@ def _replaced(home: Path, environ: Mapping[str, str], old: Address, say: Say) ->
         now = find(home)
         if now is not None and now.instance != old.instance:
             return now  # somebody else was faster
-        if not old.managed and stop_if_idle(home, old):
+        if not old.managed and (now is None or stop_if_idle(home, old)):
             say(f"Replacing the daemon of version {old.version} by {__version__}")
             return start_alone(home, environ, say=say, flags=old.flags)
     say(

@@ -59,13 +59,13 @@ class Link:
             if (current := self._living()) is not None:
                 return current
             address = await asyncio.to_thread(attach, self._home, self._environ, self._say)
-            return self._connect(address)
+            return self.connect(address)
 
     async def next_connection(self) -> Connection:
         """Wait for a daemon without starting one: nobody has asked for anything."""
         while (address := find(self._home)) is None:  # noqa: ASYNC110 - another process makes it
             await asyncio.sleep(LOOK_EVERY_SECONDS)
-        return self._living() or self._connect(address)
+        return self._living() or self.connect(address)
 
     def is_living(self, connection: Connection) -> bool:
         """Return whether the daemon at the other end is there and not about to stop."""
@@ -75,7 +75,8 @@ class Link:
         current = self._current
         return current if current and self.is_living(current) else None
 
-    def _connect(self, address: Address) -> Connection:
+    def connect(self, address: Address) -> Connection:
+        """Use the daemon at `address` for as long as it lives."""
         headers = {**ACCEPT, "authorization": f"Bearer {read_key(self._home)}"}
         client = httpx2.AsyncClient(
             base_url=address.url,

@@ -20,9 +20,10 @@ async def run(home: Path, environ: Mapping[str, str], path: str, say: Say) -> No
 
     `path` is the daemon's MCP endpoint; `say` tells a person of a wait.
     """
+    link = Link(home, environ, path, say)
     # First, so that a daemon that cannot start is an error of the command.
-    attach(home, environ, say)
-    relay = Relay(Link(home, environ, path, say), _write)
+    link.connect(attach(home, environ, say))
+    relay = Relay(link, _write)
     serving = asyncio.create_task(relay.run(_lines()))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

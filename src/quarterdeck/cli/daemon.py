@@ -62,9 +62,12 @@ def upgrade(*, invocation: Injected) -> None:
     stay connected.
     """
     from quarterdeck.daemon.address import find
+    from quarterdeck.daemon.environment import read_environment_file
     from quarterdeck.daemon.launch import restart_daemon
 
-    home = invocation.find_home()
+    # Before anything is stopped: the next daemon would not start with what is refused here.
+    home = invocation.settings().home
+    read_environment_file(home)
     before = find(home)
     after = restart_daemon(home, os.environ, say=remark)
     was = f" (it was {before.version})" if before and before.version != after.version else ""
@@ -87,8 +90,9 @@ def _details(home: Path, address: "Address") -> Mapping[str, object]:
 
 
 def _print(found: Mapping[str, object]) -> None:
-    calls = "does not answer" if found["calls"] is None else f"{found['calls']} calls running"
-    print(f"running    {found['url']}, process {found['pid']}, {calls}")
+    calls = found["calls"]
+    doing = "does not answer" if calls is None else f"{calls} call{'s' * (calls != 1)} running"
+    print(f"running    {found['url']}, process {found['pid']}, {doing}")
     print(f"version    {found['version']}")
     print(f"home       {found['home']}")
     print(f"log        {found['log']}")

@@ -1,9 +1,11 @@
 """`quarterdeck logs`: the daemon's log, and what is added to it."""
 
+import os
+import sys
 import time
 from collections import deque
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter
 
@@ -11,6 +13,13 @@ from quarterdeck.cli.options import Injected
 from quarterdeck.cli.render import remark
 
 LOOK_EVERY_SECONDS = 0.1
+
+
+class Seen(NamedTuple):
+    """Which file was shown, and how far."""
+
+    inode: int
+    position: int
 
 
 def logs(
@@ -43,28 +52,41 @@ def logs(
         time.sleep(LOOK_EVERY_SECONDS)
 
 
-def _print_last(path: Path, count: int) -> "tuple[int, int]":
-    """Print the last lines; return which file that was, and how far it was read."""
+def _print_last(path: Path, count: int) -> Seen:
+    """Print the last lines."""
     if not path.exists():
-        return 0, 0
+        return Seen(0, 0)
     with path.open("rb") as log:
         last = deque(log, maxlen=max(count, 0))
         _write(b"".join(last))
-        return path.stat().st_ino, log.tell()
+        return Seen(os.fstat(log.fileno()).st_ino, log.tell())
 
 
-def _print_from(path: Path, seen: "tuple[int, int]") -> "tuple[int, int]":
+def _print_from(path: Path, seen: Seen) -> Seen:
     """Print what is new, also when the log was started anew since."""
-    inode, position = seen
-    if not path.exists():
+    try:
+        log = path.open("rb")
+    except FileNotFoundError:
         return seen
-    with path.open("rb") as log:
-        now = path.stat().st_ino
-        log.seek(position if now == inode else 0)
+    with log:
+        inode = os.fstat(log.fileno()).st_ino
+        if inode != seen.inode:
+            _print_end(path.with_name(f"{path.name}.1"), seen)
+            seen = Seen(inode, 0)
+        log.seek(seen.position)
         _write(log.read())
-        return now, log.tell()
+        return Seen(inode, log.tell())
+
+
+def _print_end(set_aside: Path, seen: Seen) -> None:
+    """Print what was added to the log that was shown before the next one was started."""
+    if set_aside.exists() and set_aside.stat().st_ino == seen.inode:
+        with set_aside.open("rb") as log:
+            log.seek(seen.position)
+            _write(log.read())
 
 
 def _write(text: bytes) -> None:
-    if text:
-        print(text.decode(errors="replace"), end="", flush=True)
+    # As it is: a read may end in the middle of a letter.
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()

@@ -1,5 +1,6 @@
 """`quarterdeck up`: the daemon, in the foreground or on its own."""
 
+import logging
 import os
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,8 @@ from quarterdeck.cli.render import remark
 
 if TYPE_CHECKING:
     from quarterdeck.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 
 async def up(
@@ -40,7 +43,8 @@ async def up(
         _start_detached(settings)
         return 0
     with logging_to_file(prepare_home(settings), in_background=in_background):
-        return await invocation.program.serve_http(settings, _announce)
+        announce = _log_address if in_background else _announce
+        return await invocation.program.serve_http(settings, announce)
 
 
 def _start_detached(settings: "Settings") -> None:
@@ -61,6 +65,10 @@ def _announce(address: str) -> None:
     print(f"Quarterdeck {__version__} is running")
     _print_addresses(address)
     print("Stop with Ctrl-C", flush=True)
+
+
+def _log_address(address: str) -> None:
+    logger.info("Quarterdeck %s is running at %s", __version__, address)
 
 
 def _print_addresses(address: str) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from quarterdeck.daemon.files import open_private
 from quarterdeck.errors import DaemonRunning
@@ -37,6 +37,17 @@ class Address(NamedTuple):
     managed: bool = False
 
 
+# What the parts of an address are in its file.
+KINDS = {
+    "url": str,
+    "pid": int,
+    "started_at": float,
+    "instance": str,
+    "version": str,
+    "flags": list,
+}
+
+
 @contextmanager
 def held_for_life(home: Path) -> Generator[None]:
     """Be the daemon of `home`; refuse when another one is."""
@@ -44,10 +55,10 @@ def held_for_life(home: Path) -> Generator[None]:
         if not _taken(lock):
             address = find(home)
             raise DaemonRunning(str(home), address.url if address else None)
-        withdraw(home)
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
+        withdraw(home)
         try:
             yield
         finally:
@@ -92,10 +103,21 @@ def read_address(home: Path) -> Address | None:
     """Return what a daemon wrote down, which a crash leaves behind."""
     try:
         found = json.loads(_address_path(home).read_text(encoding="utf-8"))
-        # A daemon of another version may have more to say.
-        return Address(**{name: found[name] for name in Address._fields if name in found})
-    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
+    # A daemon of another version may have more to say.
+    if not _is_address(found):
+        return None
+    return Address(**{name: found[name] for name in KINDS}, managed=found.get("managed") is True)
+
+
+def _is_address(found: Any) -> bool:  # noqa: ANN401 - whatever the file holds
+    if not isinstance(found, dict):
+        return False
+    parts = cast("dict[str, object]", found)
+    flags = cast("list[object]", parts.get("flags"))
+    has_all = all(isinstance(parts.get(name), kind) for name, kind in KINDS.items())
+    return has_all and all(isinstance(flag, str) for flag in flags)
 
 
 def is_alive(home: Path) -> bool:

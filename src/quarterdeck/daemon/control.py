@@ -15,7 +15,8 @@ ACCEPTED = 202
 def ask(home: Path, address: Address) -> dict[str, Any] | None:
     """Return what the daemon says of itself; `None` when it does not answer."""
     try:
-        return _client(home, address).get("/control").raise_for_status().json()
+        with _client(home, address) as client:
+            return client.get("/control").raise_for_status().json()
     except (httpx2.HTTPError, ValueError):
         return None
 
@@ -23,7 +24,8 @@ def ask(home: Path, address: Address) -> dict[str, Any] | None:
 def stop_if_idle(home: Path, address: Address) -> bool:
     """Ask the daemon to stop unless a call is running; return whether it does."""
     try:
-        return _client(home, address).post("/control/stop-if-idle").status_code == ACCEPTED
+        with _client(home, address) as client:
+            return client.post("/control/stop-if-idle").status_code == ACCEPTED
     except httpx2.HTTPError:
         return False
 

@@ -7,8 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from quarterdeck.daemon.address import (
     Address,
@@ -59,16 +60,20 @@ def start_alone(
     """Start a daemon and wait for it; the caller is the one that may (`starting_alone`)."""
     _await_end(home, say)
     say("Starting the Quarterdeck daemon")
-    process, began = _spawn(home, environ, flags), time.monotonic()
+    with open_log(home) as log:
+        said_before = log.tell()
+        process = _spawn(home, environ, flags, log)
+    began = time.monotonic()
     while time.monotonic() < began + START_SECONDS:
         if found := find(home):
             # When it ends one day, somebody has to take note, or a zombie stays.
             threading.Thread(target=process.wait, daemon=True).start()
             return found
         if (code := process.poll()) is not None and not is_alive(home):
-            raise DaemonFailed(code, _complaint(home, process.pid), str(log_path(home)))
+            raise _failure(home, code, said_before)
         time.sleep(LOOK_EVERY_SECONDS)
     process.kill()
+    process.wait()
     raise TimedOut(
         f"The daemon did not answer within {START_SECONDS} s",
         details={"log": str(log_path(home))},
@@ -84,7 +89,7 @@ def stop_daemon(home: Path, *, say: Say, now: bool = False) -> bool:
     pid = process_id(home)
     if pid is None:
         return False
-    os.kill(pid, signal.SIGTERM)
+    _terminate(pid)
     if now:
         _hurry(home, pid)
     _await_end(home, say)
@@ -96,9 +101,14 @@ def _hurry(home: Path, pid: int) -> None:
     deadline = time.monotonic() + HURRY_SECONDS
     while is_alive(home):
         if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGTERM)
+            _terminate(pid)
             return
         time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _terminate(pid: int) -> None:
+    with suppress(ProcessLookupError):  # it may have ended since we looked
+        os.kill(pid, signal.SIGTERM)
 
 
 def restart_daemon(home: Path, environ: Mapping[str, str], *, say: Say) -> Address:
@@ -176,24 +186,27 @@ def _await_end(home: Path, say: Say) -> None:
 
 
 def _spawn(
-    home: Path, environ: Mapping[str, str], flags: Sequence[str]
+    home: Path, environ: Mapping[str, str], flags: Sequence[str], log: IO[str]
 ) -> "subprocess.Popen[bytes]":
     # -P: the working directory is no place to import from.
     command = [sys.executable, "-P", "-m", "quarterdeck", "up", "--in-background", *flags]
-    with open_log(home) as log:
-        return subprocess.Popen(  # noqa: S603 - our own program
-            command,
-            cwd=home,
-            env=inherited(environ) | {"QUARTERDECK_HOME": str(home)},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    return subprocess.Popen(  # noqa: S603 - our own program
+        command,
+        cwd=home,
+        env=inherited(environ) | {"QUARTERDECK_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
 
 
-def _complaint(home: Path, pid: int) -> str:
-    """Return what the process that failed to become the daemon said last."""
-    lines = log_path(home).read_text(encoding="utf-8", errors="replace").splitlines()
-    errors = [line for line in lines[-20:] if line.startswith("error: ")]
-    return errors[-1].removeprefix("error: ") if errors else f"process {pid} ended"
+def _failure(home: Path, exit_code: int, said_before: int) -> DaemonFailed:
+    """Return why a process did not become the daemon, in the words that it ended with."""
+    path = log_path(home)
+    lines = path.read_bytes()[said_before:].decode(errors="replace").splitlines()
+    said = {name: text for name, _, text in (line.partition(": ") for line in lines)}
+    complaint = said.get("error", f"its process ended with exit code {exit_code}")
+    failure = DaemonFailed(exit_code, complaint, str(path))
+    failure.hint = said.get("hint", failure.hint)
+    return failure
