@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from dirty_equals import IsPositiveFloat
+from dirty_equals import IsPositiveFloat, IsStr
 
 from quarterdeck import __version__
 from tests.support.daemons import address_of, bridge, deck_home, http, quarterdeck
@@ -28,6 +28,7 @@ def test_a_daemon_says_what_it_is_and_does_and_stops_only_when_idle(home: Path) 
             "instance": address.instance,
             "version": __version__,
             "flags": ["--port=0", "--toolsets=memory"],
+            "managed": False,
         }
         health = httpx2.get(f"{address.url}/healthz", trust_env=False)
         assert health.json() == {"ok": True, "instance": address.instance}
@@ -35,7 +36,11 @@ def test_a_daemon_says_what_it_is_and_does_and_stops_only_when_idle(home: Path) 
         with bridge(home=home) as client, slow_call() as call:
             number = client.ask("wait", port=call.port)
             call.await_start()
-            assert http(home, "GET", "/control").json() == {**known, "running": 1}
+            assert http(home, "GET", "/control").json() == {
+                **known,
+                "running": 1,
+                "path": IsStr,
+            }
             assert status(home) == {
                 "running": True,
                 "home": str(deck_home(home)),
