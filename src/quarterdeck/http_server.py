@@ -60,8 +60,8 @@ class HttpServer(uvicorn.Server):
 
     def finish(self) -> None:
         """Stop as soon as what is being answered is done, however often asked."""
-        self.on_stop()
         self.should_exit = True
+        self.on_stop()
 
 
 def _config(app: Starlette, drain_seconds: float) -> uvicorn.Config:

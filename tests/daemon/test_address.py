@@ -16,6 +16,7 @@ from quarterdeck.daemon.address import (
     find,
     held_for_life,
     is_alive,
+    is_ending,
     process_id,
     read_address,
     withdraw,
@@ -48,7 +49,13 @@ def test_whoever_holds_the_lock_is_found_where_it_said(tmp_path: Path) -> None:
         announce(tmp_path, ADDRESS)
         assert find(tmp_path) == ADDRESS
         assert process_id(tmp_path) == os.getpid()
+        assert not is_ending(tmp_path)
+        withdraw(tmp_path)
+        assert find(tmp_path) is None
+        assert process_id(tmp_path) == os.getpid()
+        assert is_ending(tmp_path)
     assert find(tmp_path) is None
+    assert not is_ending(tmp_path)
     assert not address_file(tmp_path).exists()
 
 
@@ -111,6 +118,18 @@ def test_taking_back_an_address_twice_is_no_error(tmp_path: Path) -> None:
         assert is_alive(tmp_path)
 
 
+@pytest.mark.parametrize("command", [("mcp",), ("status",), ("down",)], ids=" ".join)
+def test_a_home_that_cannot_be_used_is_named_with_what_to_do(
+    command: tuple[str, ...], home: Path
+) -> None:
+    endless = home / "endless"
+    endless.symlink_to(endless)
+    refused = quarterdeck(*command, home=home, environ={"QUARTERDECK_HOME": str(endless)})
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"error: The home {str(endless)!r} cannot be used: ")
+    assert "hint: set QUARTERDECK_HOME to a folder" in refused.stderr
+
+
 @pytest.mark.xdist_group("daemon")
 def test_a_daemon_that_does_not_answer_yet_has_no_address(home: Path) -> None:
     deck_home(home).mkdir()
@@ -119,7 +138,7 @@ def test_a_daemon_that_does_not_answer_yet_has_no_address(home: Path) -> None:
         database.execute("BEGIN EXCLUSIVE")  # it has to wait for us before it can answer
         while (status := quarterdeck("status", home=home).stdout) == "not running\n":
             pass
-        assert status == "starting or ending\n"
+        assert status == "starting\n"
         assert not address_file(deck_home(home)).exists()
         database.rollback()
         assert "Stop with Ctrl-C\n" in stream(starting.stdout)

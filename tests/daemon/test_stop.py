@@ -17,7 +17,7 @@ from tests.support.daemons import (
     running,
     start,
 )
-from tests.support.servers import END_SECONDS
+from tests.support.servers import END_SECONDS, stream
 from tests.support.slow_calls import slow_call, slow_daemon
 
 pytestmark = [
@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.xdist_group("daemon"),
 ]
 
+WAITING = "Waiting for the daemon to finish the calls that are running\n"
 UNKNOWN = {"code": "SERVICE_UNAVAILABLE", "outcome": "unknown"}
 
 
@@ -37,10 +38,14 @@ def test_a_daemon_that_is_asked_to_stop_finishes_the_call_and_takes_no_new_one(
         with running("down", home=home) as down:
             await_refusal(url)
             assert down.poll() is None, "it waits until the daemon is gone"
-            assert quarterdeck("status", home=home).stdout == "starting or ending\n"
-            call.let_go("finished")
-            answer = client.answer_to(number)
-            assert down.wait(END_SECONDS) == 0
+            assert quarterdeck("status", home=home).stdout == "ending\n"
+            with running("down", home=home) as down_again:
+                # It says so after its look at the daemon.
+                assert stream(down_again.stderr).readline() == WAITING
+                assert is_alive(deck_home(home)), "it waits like the first"
+                call.let_go("finished")
+                answer = client.answer_to(number)
+                assert (down.wait(END_SECONDS), down_again.wait(END_SECONDS)) == (0, 0)
             assert not is_alive(deck_home(home))
         assert answer["structuredContent"] == {"result": "finished"}
         assert daemon.wait(END_SECONDS) == 0

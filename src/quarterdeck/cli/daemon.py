@@ -41,7 +41,7 @@ def status(*, as_json: AsJson = False, invocation: Injected) -> int:
 
     The exit code is 3 when it does not run.
     """
-    from quarterdeck.daemon.address import find, is_alive
+    from quarterdeck.daemon.address import find
 
     home = invocation.find_home()
     address = find(home)
@@ -49,7 +49,7 @@ def status(*, as_json: AsJson = False, invocation: Injected) -> int:
     if as_json:
         print(json.dumps(found))
     elif address is None:
-        print("starting or ending" if is_alive(home) else "not running")
+        print(_absence(home))
     else:
         _print(found)
     return 0 if address else NOT_RUNNING
@@ -87,6 +87,15 @@ def _details(home: Path, address: "Address") -> Mapping[str, object]:
         "log": str(log_path(home)),
         "program": __version__,
     }
+
+
+def _absence(home: Path) -> str:
+    """Return why no daemon answers."""
+    from quarterdeck.daemon.address import is_alive, is_ending
+
+    if not is_alive(home):
+        return "not running"
+    return "ending" if is_ending(home) else "starting"
 
 
 def _print(found: Mapping[str, object]) -> None:

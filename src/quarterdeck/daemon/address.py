@@ -9,16 +9,18 @@ import json
 import os
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from quarterdeck.daemon.files import open_private
-from quarterdeck.errors import DaemonRunning
+from quarterdeck.errors import DaemonRunning, InvalidSettings
 
 # Whoever looks whether a daemon lives holds its lock for a moment.
 LOOK_SECONDS = 1.0
 RETRY_SECONDS = 0.01
+# Stands in the lock behind the process id.
+ENDING = "ending"
 
 
 class Address(NamedTuple):
@@ -58,7 +60,7 @@ def held_for_life(home: Path) -> Generator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        withdraw(home)
+        _address_path(home).unlink(missing_ok=True)
         try:
             yield
         finally:
@@ -91,6 +93,8 @@ def announce(home: Path, address: Address) -> None:
 def withdraw(home: Path) -> None:
     """Take the address back: whoever comes from now on waits for the next daemon."""
     _address_path(home).unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # somebody may have removed the home
+        _lock_path(home).write_text(f"{os.getpid()} {ENDING}", encoding="utf-8")
 
 
 def find(home: Path) -> Address | None:
@@ -105,6 +109,8 @@ def read_address(home: Path) -> Address | None:
         found = json.loads(_address_path(home).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
+    except OSError as error:
+        raise _unusable(home, error) from error
     # A daemon of another version may have more to say.
     if not _is_address(found):
         return None
@@ -129,15 +135,29 @@ def is_alive(home: Path) -> bool:
         return False
     except BlockingIOError:
         return True
+    except OSError as error:
+        raise _unusable(home, error) from error
     return False
 
 
 def process_id(home: Path) -> int | None:
     """Return the process that is the daemon, also while it starts or ends."""
-    if not is_alive(home):
-        return None
-    text = _lock_path(home).read_text(encoding="utf-8")
-    return int(text) if text.isdigit() else None
+    noted = _noted(home)
+    return int(noted[0]) if noted else None
+
+
+def is_ending(home: Path) -> bool:
+    """Return whether the daemon was asked to stop, and finishes what it has begun."""
+    return ENDING in _noted(home)
+
+
+def _noted(home: Path) -> Sequence[str]:
+    """Return what the daemon wrote into its lock; it takes a moment to do so."""
+    deadline = time.monotonic() + LOOK_SECONDS
+    while is_alive(home) and time.monotonic() < deadline:
+        if noted := _lock_path(home).read_text(encoding="utf-8").split():
+            return noted
+    return ()
 
 
 @contextmanager
@@ -150,9 +170,20 @@ def starting_alone(home: Path) -> Generator[None]:
 
 def _opened(path: Path) -> IO[str]:
     home = path.parent.parent
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    return open_private(path, "a+")
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        return open_private(path, "a+")
+    except OSError as error:
+        raise _unusable(home, error) from error
+
+
+def _unusable(home: Path, error: OSError) -> InvalidSettings:
+    return InvalidSettings(
+        f"The home {str(home)!r} cannot be used: {error.strerror}",
+        details={"home": str(home), "problem": error.strerror},
+        hint="set QUARTERDECK_HOME to a folder that you may write to",
+    )
 
 
 def _folder(home: Path) -> Path:

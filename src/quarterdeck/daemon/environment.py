@@ -43,7 +43,7 @@ def read_environment_file(home: Path) -> dict[str, str]:
     path = home / FILE
     try:
         text, mode = path.read_text(encoding="utf-8"), path.stat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidSettings(

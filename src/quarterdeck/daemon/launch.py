@@ -15,6 +15,7 @@ from quarterdeck.daemon.address import (
     Address,
     find,
     is_alive,
+    is_ending,
     process_id,
     read_address,
     starting_alone,
@@ -89,7 +90,9 @@ def stop_daemon(home: Path, *, say: Say, now: bool = False) -> bool:
     pid = process_id(home)
     if pid is None:
         return False
-    _terminate(pid)
+    # Asked a second time, it does not finish what it has begun.
+    if now or not is_ending(home):
+        _terminate(pid)
     if now:
         _hurry(home, pid)
     _await_end(home, say)
