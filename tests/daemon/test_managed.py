@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,7 +21,7 @@ READY = "Stop with Ctrl-C"
 
 
 @contextmanager
-def managed(home: Path) -> "Iterator[subprocess.Popen[str]]":
+def managed(home: Path) -> Generator["subprocess.Popen[str]"]:
     """Run the daemon as a service does."""
     with subprocess.Popen(
         [sys.executable, MANAGER, QUARTERDECK, "up", "--port", "0"],
