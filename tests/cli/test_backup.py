@@ -73,7 +73,7 @@ def test_at_a_terminal_it_asks(
     cli("backup", str(target))
     cli("memory", "store", "late", "{}")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", typed.strip)
+    monkeypatch.setattr("sys.stdin.readline", lambda: typed, raising=False)
     done = cli("restore", str(target))
     assert done.code == 0
     assert "Replace what is there now? [y/N] " in done.err

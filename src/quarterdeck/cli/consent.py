@@ -1,6 +1,7 @@
 """Changes to files of the user: shown first, and made when the user says so."""
 
 import difflib
+import signal
 import sys
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def show_change(path: Path, before: str | None, after: str | None, invocation: I
         print(printable(redactor.text(line).expandtabs(4)), file=sys.stderr)
 
 
-def may_change(*, yes: bool) -> bool:
-    """Tell whether the shown change is wanted.
+def may_change(question: str = "Make this change?", *, yes: bool) -> bool:
+    """Tell whether the shown change is wanted; whoever says nothing wants none.
 
     Raises:
         InvalidInput: nobody can be asked.
@@ -31,8 +32,20 @@ def may_change(*, yes: bool) -> bool:
             "Nobody can be asked whether this change is wanted, because stdin is no terminal",
             hint="add --yes to make it",
         )
-    print("Make this change? [y/N] ", end="", file=sys.stderr, flush=True)
-    is_wanted = sys.stdin.readline().strip().lower() in {"y", "yes"}
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    is_wanted = _answer().strip().lower() in {"y", "yes"}
     if not is_wanted:
         remark("Nothing was changed")
     return is_wanted
+
+
+def _answer() -> str:
+    # The event loop's own handler would have Ctrl-C wait for the next line.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return sys.stdin.readline()
+    except KeyboardInterrupt:
+        remark("")
+        return ""
+    finally:
+        signal.signal(signal.SIGINT, before)

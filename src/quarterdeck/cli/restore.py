@@ -1,17 +1,15 @@
 """`quarterdeck restore`: back to what a backup holds."""
 
-import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from quarterdeck.cli.options import AsJson, Injected
+from quarterdeck.cli.consent import may_change
+from quarterdeck.cli.options import AsJson, Injected, Yes
 from quarterdeck.cli.progress import shown_progress
 from quarterdeck.cli.render import moment, print_json, remark
-from quarterdeck.errors import InvalidInput
 
 if TYPE_CHECKING:
     from quarterdeck.cli.program import Deck
@@ -22,9 +20,7 @@ async def restore(
     file: Annotated[Path, Parameter(name="FILE", help="Backup to restore.")],
     /,
     *,
-    yes: Annotated[
-        bool, Parameter(negative=(), show_default=False, help="Do not ask before replacing.")
-    ] = False,
+    yes: Yes = False,
     database_only: Annotated[
         bool, Parameter(negative=(), show_default=False, help="Leave the home's files as they are.")
     ] = False,
@@ -60,34 +56,12 @@ async def restore(
         print_json(answer)
     elif answer.restored:
         remark(f"Restored {archive}; what was there before is in {answer.saved_as}")
-    else:
-        remark("Nothing was changed")
 
 
 def _is_confirmed(plan: "RestorePlan", *, yes: bool) -> bool:
     for line in _lines(plan):
         remark(line)
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise InvalidInput(
-            "Nobody is there to confirm that the present state may be replaced",
-            hint="add --yes; the present state is saved among the backups first",
-        )
-    print("Replace what is there now? [y/N] ", end="", file=sys.stderr, flush=True)
-    return _answer().strip().lower() in {"y", "yes"}
-
-
-def _answer() -> str:
-    # The event loop's own handler would have Ctrl-C wait for the next line.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return input()
-    except (EOFError, KeyboardInterrupt):
-        remark("")
-        return ""
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return may_change("Replace what is there now?", yes=yes)
 
 
 def _lines(plan: "RestorePlan") -> Iterator[str]:
