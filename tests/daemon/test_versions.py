@@ -77,6 +77,16 @@ def test_an_older_program_works_with_a_newer_daemon_in_silence(
     assert address_of(home) == daemon
 
 
+def test_an_older_program_does_not_restart_a_newer_daemon(
+    older: Release, newer: Release, home: Path
+) -> None:
+    daemon = start(home=home, program=newer.program)
+    refused = quarterdeck("upgrade", home=home, program=older.program)
+    assert refused.returncode == 4
+    assert f"The daemon is version {NEWER}, and this program is {OLDER}" in refused.stderr
+    assert address_of(home) == daemon
+
+
 def test_a_newer_program_replaces_an_idle_daemon_and_says_so(
     older: Release, newer: Release, home: Path
 ) -> None:

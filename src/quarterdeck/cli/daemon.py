@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from quarterdeck import __version__
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import remark
+from quarterdeck.errors import DaemonMismatch
 
 if TYPE_CHECKING:
     from quarterdeck.daemon.address import Address
@@ -64,11 +65,14 @@ def upgrade(*, invocation: Injected) -> None:
     from quarterdeck.daemon.address import find
     from quarterdeck.daemon.environment import read_environment_file
     from quarterdeck.daemon.launch import restart_daemon
+    from quarterdeck.daemon.versions import is_newer
 
     # Before anything is stopped: the next daemon would not start with what is refused here.
     home = invocation.settings().home
     read_environment_file(home)
     before = find(home)
+    if before is not None and is_newer(before.version, than=__version__):
+        raise DaemonMismatch(before.version, __version__)
     after = restart_daemon(home, os.environ, say=remark)
     was = f" (it was {before.version})" if before and before.version != after.version else ""
     remark(f"Version {after.version} is running at {after.url}{was}")

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
 from quarterdeck.errors import StorageUnavailable
 from quarterdeck.ports.database import DatabaseState, DatabaseStatus
 from quarterdeck.repositories.sql import migrate
@@ -87,6 +84,9 @@ def _state(revision: str | None) -> DatabaseState:
 
 
 def _impatient(url: str) -> str:
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
     try:
         given = conninfo_to_dict(url)
     except ProgrammingError as error:

@@ -1,7 +1,8 @@
 """Bringing a database to this program's schema, and refusing one from the future.
 
 Alembic takes longer to import than a server takes to start, so the stored revision is read
-first and Alembic only comes in when there is something to do.
+first and Alembic only comes in when there is something to do. psycopg, which the embedded database
+does not need, comes in with PostgreSQL.
 """
 
 import fcntl
@@ -10,11 +11,12 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
-
-import psycopg
+from typing import TYPE_CHECKING, Any
 
 from quarterdeck.errors import DatabaseAhead, DatabaseBehind, StorageUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
 
 # All revisions this program knows, oldest first; a test compares them with the scripts.
 REVISIONS = ("0001", "0002")
@@ -113,6 +115,8 @@ def postgres_bytes(url: str) -> int:
 @contextmanager
 def connected_postgres(url: str) -> "Generator[psycopg.Connection[tuple[Any, ...]]]":
     """Connect for a moment, in one transaction."""
+    import psycopg
+
     try:
         with psycopg.connect(url, connect_timeout=CONNECT_SECONDS) as connection:
             yield connection
@@ -123,6 +127,8 @@ def connected_postgres(url: str) -> "Generator[psycopg.Connection[tuple[Any, ...
 
 def upgrade_postgres(url: str) -> str | None:
     """Bring a PostgreSQL database to this program's revision; return the one it had."""
+    import psycopg
+
     found = postgres_revision(url)
     _refuse_newer(found)
     if found != HEAD:
