@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -14,6 +15,9 @@ from quarterdeck.errors import Unavailable
 
 # Time for answers to be written, once the calls behind them have ended.
 GRACE_SECONDS = 0.1
+# Who looked for us just before we said that we stop may be about to send a request.
+NOTICE_SECONDS = 0.3
+LOOK_EVERY_SECONDS = 0.1
 # Clients let go of a connection well before, so none sends a request into one that we close.
 KEEP_ALIVE_SECONDS = 60
 BACKLOG = 2048
@@ -38,16 +42,28 @@ class HttpServer(uvicorn.Server):
             self.on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._drain()
         # Uvicorn ends the application after its connections, but a client's stream ends only
         # with the application; so it would be torn down, and reported as an error.
         ending = asyncio.create_task(self._end_application())
         await super().shutdown(sockets)
         ending.cancel()
 
+    async def _drain(self) -> None:
+        """Wait for the calls that are running, listening on: they may need an answer to end."""
+        await asyncio.sleep(NOTICE_SECONDS)
+        draining = asyncio.ensure_future(self._drained())
+        deadline = time.monotonic() + self._drain_seconds
+        while not draining.done() and not self.force_exit and time.monotonic() < deadline:
+            await asyncio.wait([draining], timeout=LOOK_EVERY_SECONDS)
+        draining.cancel()
+
     async def _end_application(self) -> None:
-        await asyncio.wait([asyncio.ensure_future(self._drained())], timeout=self._drain_seconds)
         await asyncio.sleep(GRACE_SECONDS)
         await self.lifespan.shutdown()
+        # What is left are streams that would never end, as subscriptions are.
+        for connection in list(self.server_state.connections):
+            connection.transport.close()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

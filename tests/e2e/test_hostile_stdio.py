@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.hostile_lines import HOSTILE, NO_REQUESTS
 from tests.support.raw_stdio import RawStdio, raw_stdio, request, tool_call
 
 
@@ -23,33 +24,6 @@ def server(home: Path) -> Generator[RawStdio]:
         code, logged = running.end()
         assert code == 0
         assert "Traceback" not in logged
-
-
-def _store(value: bytes, key: bytes = b'"k"') -> bytes:
-    return (
-        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_store",'
-        b'"arguments":{"key":' + key + b',"value":' + value + b"}}}"
-    )
-
-
-def _deep(levels: int) -> bytes:
-    return b'{"a":' * levels + b"1" + b"}" * levels
-
-
-HOSTILE = {
-    "ten megabytes of key": _store(b"{}", key=b'"' + b"x" * 10_000_000 + b'"'),
-    "ten megabytes of value": _store(b'{"t":"' + b"x" * 10_000_000 + b'"}'),
-    "an object of 200 levels": _store(_deep(200)),
-    "an object of 5000 levels": _store(_deep(5000)),
-    "a value deeper than allowed": _store(_deep(150)),
-    "bytes that are not UTF-8": _store(b"{}", key=b'"a\xff\xfeb"'),
-    "half a surrogate pair in the key": _store(b"{}", key=b'"a\\ud800b"'),
-    "half a surrogate pair in the value": _store(b'{"x":"\\udc00"}'),
-    "a NUL in the key": _store(b"{}", key=b'"a\\u0000b"'),
-    "a number that is none": _store(b'{"n":NaN}'),
-    "a number without end": _store(b'{"n":1e999}'),
-    "a string for an object": _store(b'"text"'),
-}
 
 
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE.keys())
@@ -83,7 +57,7 @@ def test_a_query_made_of_syntax_is_only_text(server: RawStdio, query: str) -> No
     assert result["structuredContent"]["count"] == 0
 
 
-@pytest.mark.parametrize("line", [b"hello", b"", b"[1, 2", b"\xff\xfe", b"null", b'"id"'])
+@pytest.mark.parametrize("line", NO_REQUESTS)
 def test_a_line_that_is_no_request_is_passed_over(server: RawStdio, line: bytes) -> None:
     server.send(line)
     assert _lives(server)

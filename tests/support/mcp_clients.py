@@ -1,6 +1,6 @@
 """Two independent MCP clients behind one face, and a walk through every tool."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -59,9 +59,11 @@ Connecting = AbstractAsyncContextManager[ToolClient]
 
 
 @asynccontextmanager
-async def official_stdio(mode: str, home: Path, log: Path) -> AsyncGenerator[ToolClient]:
+async def official_stdio(
+    mode: str, home: Path, log: Path, flags: Sequence[str] = ("--standalone",)
+) -> AsyncGenerator[ToolClient]:
     server = StdioServerParameters(
-        command=str(QUARTERDECK), args=["mcp", "--standalone"], env=environment(home)
+        command=str(QUARTERDECK), args=["mcp", *flags], env=environment(home)
     )
     with log.open("w", encoding="utf-8") as stderr:
         async with mcp.Client(stdio_client(server, errlog=stderr), mode=mode) as client:
@@ -70,10 +72,12 @@ async def official_stdio(mode: str, home: Path, log: Path) -> AsyncGenerator[Too
 
 
 @asynccontextmanager
-async def fastmcp_stdio(mode: str, home: Path, log: Path) -> AsyncGenerator[ToolClient]:
+async def fastmcp_stdio(
+    mode: str, home: Path, log: Path, flags: Sequence[str] = ("--standalone",)
+) -> AsyncGenerator[ToolClient]:
     transport = StdioTransport(
         str(QUARTERDECK),
-        ["mcp", "--standalone"],
+        ["mcp", *flags],
         env=environment(home),
         keep_alive=False,
         log_file=log,
@@ -100,7 +104,7 @@ async def fastmcp_http(mode: str, url: str, secret: str) -> AsyncGenerator[ToolC
         yield FastMcp(client)
 
 
-STDIO_CLIENTS: dict[str, Callable[[str, Path, Path], Connecting]] = {
+STDIO_CLIENTS: dict[str, Callable[..., Connecting]] = {
     "official": official_stdio,
     "fastmcp": fastmcp_stdio,
 }

@@ -4,30 +4,38 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import httpx2
 
 from quarterdeck.bridge.events import messages_in
 from quarterdeck.bridge.link import Connection, Link, Lost, NotSent
-from quarterdeck.bridge.messages import (
-    Message,
-    RequestId,
-    mapping,
-    parse,
-    readdressed,
-    refusal,
-    request,
+from quarterdeck.bridge.messages import Message, mapping, parse, readdressed, refusal, request
+from quarterdeck.bridge.session import SESSION_HEADER, Sender, Session
+from quarterdeck.errors import (
+    DaemonLost,
+    InvalidInput,
+    QuarterdeckError,
+    Unavailable,
 )
-from quarterdeck.bridge.session import SESSION_HEADER, Session
-from quarterdeck.errors import DaemonLost, QuarterdeckError, Unavailable
 
 # How often a request is sent to daemons that turn out to be gone, before it is given up.
 ATTEMPTS = 5
-REACHED_SECONDS = 1
-BAD_REQUEST, NOT_FOUND = 400, 404
+BAD_REQUEST, NOT_FOUND, TOO_LARGE = 400, 404, 413
 
 Write = Callable[[bytes], None]
+
+
+@dataclass(eq=False)
+class Pending:
+    """A request on its way: which daemon has it, and whether anybody still waits."""
+
+    message: Message
+    sent: Sender | None = None
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    is_cancelled: bool = False
 
 
 class Exchange:
@@ -38,61 +46,57 @@ class Exchange:
         self._link = link
         self._session = session
         self._write = write
-        self._reached: dict[RequestId, asyncio.Event] = {}
+        self._numbers = count(1)
 
-    async def answer(self, message: Message) -> None:
+    async def answer(self, pending: Pending) -> None:
         """Write the answer to a request, whatever happens to the daemon meanwhile."""
-        assert message.id is not None, "a request has an id"
-        self._reached[message.id] = asyncio.Event()
         try:
-            await self._answer(message)
+            await self._answer(pending)
         except QuarterdeckError as error:
-            self._write(refusal(message, error))
-        finally:
-            del self._reached[message.id]
+            self._finish(pending, refusal(pending.message, error))
 
-    async def reached(self, message: Message) -> None:
-        """Wait until the daemon has a request: a cancellation must not come before it."""
-        if event := self._reached.get(message.id or ""):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(event.wait(), REACHED_SECONDS)
-
-    async def _answer(self, message: Message) -> None:
+    async def _answer(self, pending: Pending) -> None:
         is_repeated = False
         for _ in range(ATTEMPTS):
             try:
-                await self._once(message)
+                await self._once(pending)
             except NotSent:
                 continue
             except Lost:
-                if is_repeated or not await self._is_read(message):
+                if is_repeated or pending.is_cancelled or not await self._is_read(pending.message):
                     raise DaemonLost from None
                 is_repeated = True
             else:
                 return
-        raise Unavailable(
-            "The Quarterdeck daemon cannot be reached", hint="run 'quarterdeck doctor'"
-        )
+        raise _unreachable()
 
-    async def _once(self, message: Message) -> None:
+    async def _once(self, pending: Pending) -> None:
+        message = pending.message
         connection = await self._link.connection()
-        headers = await self.headers(message, connection)
+        sender = pending.sent = Sender(connection, await self.headers(message, connection))
+        if not self._link.is_living(connection):
+            raise NotSent  # it began to stop while a session was opened
         async with self._link.stream(
-            connection, "POST", content=message.line, headers=headers
+            connection, "POST", content=message.line, headers=sender.headers
         ) as response:
-            await self.see_that_session_lives(connection, headers, response)
-            self._reached[message.id or ""].set()
+            await self.see_that_session_lives(sender, response)
+            pending.reached.set()
             if response.status_code >= BAD_REQUEST:
-                self._write(await refused(message, response))
+                self._finish(pending, await refused(message, response))
                 return
             async for line in messages_in(response):
                 received = parse(line)
                 if received.method is None and received.id == message.id:
                     self._note(message, connection, response, received)
-                    self._write(received.line)
+                    self._finish(pending, received.line)
                     return
-                self.receive(received)
+                self.receive(received, sender)
         raise Lost
+
+    def _finish(self, pending: Pending, answer: bytes) -> None:
+        # The older protocols end a cancelled request on HTTP with an answer, on stdio without.
+        if not pending.is_cancelled:
+            self._write(answer)
 
     async def headers(self, message: Message, connection: Connection) -> dict[str, str]:
         """Return what goes beside a message; a session is opened anew if its daemon is gone."""
@@ -103,22 +107,18 @@ class Exchange:
         await self._session.renew(connection)
         return self._session.headers()
 
-    async def see_that_session_lives(
-        self, connection: Connection, headers: dict[str, str], response: httpx2.Response
-    ) -> None:
+    async def see_that_session_lives(self, sender: Sender, response: httpx2.Response) -> None:
         """Open a new session when the daemon does not know ours, and have the request sent again.
 
         It expires when nobody uses it for a while.
         """
-        if response.status_code == NOT_FOUND and SESSION_HEADER in headers:
-            await self._session.renew(connection, gone=headers[SESSION_HEADER])
+        if response.status_code == NOT_FOUND and SESSION_HEADER in sender.headers:
+            await self._session.renew(sender.connection, gone=sender.headers[SESSION_HEADER])
             raise NotSent
 
-    def receive(self, received: Message) -> None:
+    def receive(self, received: Message, sender: Sender) -> None:
         """Pass on what the daemon says unasked: progress, changes, questions."""
-        if received.is_request:
-            self._session.note_question(received)
-        self._write(received.line)
+        self._write(self._session.numbered(received, sender))
 
     def _note(
         self,
@@ -138,7 +138,7 @@ class Exchange:
         """Return whether a request changes nothing; of a tool, the next daemon is asked."""
         if message.method != "tools/call":
             return True
-        with suppress(NotSent, Lost, QuarterdeckError):
+        with suppress(QuarterdeckError):
             return message.params.get("name") in await self._reading_tools(message)
         return False
 
@@ -148,7 +148,7 @@ class Exchange:
         meta.pop("progressToken", None)
         params: dict[str, Any] = {"_meta": meta}
         while True:
-            page = await self._ask(request("quarterdeck-bridge", "tools/list", params))
+            page = await self._ask("tools/list", params)
             for tool in page.get("tools", []):
                 if mapping(tool.get("annotations")).get("readOnlyHint") is True:
                     names.add(tool["name"])
@@ -156,12 +156,22 @@ class Exchange:
                 return names
             params = {**params, "cursor": page["nextCursor"]}
 
-    async def _ask(self, message: Message) -> dict[str, Any]:
+    async def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a request of our own, which changes nothing."""
+        for _ in range(ATTEMPTS):
+            # Several may be under way in one session, which tells them apart by their ids.
+            message = request(f"quarterdeck-bridge-{next(self._numbers)}", method, params)
+            with suppress(NotSent, Lost):
+                return await self._ask_once(message)
+        raise _unreachable()
+
+    async def _ask_once(self, message: Message) -> dict[str, Any]:
         connection = await self._link.connection()
-        headers = await self.headers(message, connection)
+        sender = Sender(connection, await self.headers(message, connection))
         async with self._link.stream(
-            connection, "POST", content=message.line, headers=headers
+            connection, "POST", content=message.line, headers=sender.headers
         ) as response:
+            await self.see_that_session_lives(sender, response)
             async for line in messages_in(response):
                 if parse(line).method is None:
                     return mapping(json.loads(line).get("result"))
@@ -171,7 +181,21 @@ class Exchange:
 async def refused(message: Message, response: httpx2.Response) -> bytes:
     """Return what HTTP's refusal of a request is to the client."""
     body = await response.aread()
+    if response.status_code == TOO_LARGE:
+        return refusal(message, _too_large(len(message.line)))
     return readdressed(body, message) or refusal(message, _spelled(response.status_code, body))
+
+
+def _unreachable() -> Unavailable:
+    return Unavailable("The Quarterdeck daemon cannot be reached", hint="run 'quarterdeck doctor'")
+
+
+def _too_large(size: int) -> InvalidInput:
+    return InvalidInput(
+        f"The request is too large: {size} bytes",
+        details={"bytes": size},
+        hint="send less at once; a request may have up to 4 MiB",
+    )
 
 
 def _spelled(status: int, body: bytes) -> QuarterdeckError:

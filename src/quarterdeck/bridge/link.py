@@ -1,6 +1,7 @@
 """The way to the daemon: found or started when it is needed, and again when it was lost."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import httpx2
 
 from quarterdeck.bridge.attach import attach
-from quarterdeck.daemon.address import Address, find
+from quarterdeck.daemon.address import Address, find, process_id
 from quarterdeck.daemon.key import read_key
 from quarterdeck.daemon.launch import Say
 
@@ -17,6 +18,9 @@ CONNECT_SECONDS = 5
 # Shorter than the daemon keeps a connection, so that it never closes one under a request.
 KEEP_ALIVE_SECONDS = 30
 LOOK_EVERY_SECONDS = 0.5
+# How long a daemon may be silent, and how often it is asked, when it seems to be gone.
+DOUBT_SECONDS = 5
+ASK_EVERY_SECONDS = 0.02
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
@@ -45,6 +49,7 @@ class Link:
         self._path = path
         self._say = say
         self._current: Connection | None = None
+        self._doubted: Connection | None = None
         self._attaching = asyncio.Lock()
 
     async def connection(self) -> Connection:
@@ -53,10 +58,10 @@ class Link:
         It is looked for each time: its port may belong to somebody else by now, who must not be
         sent our key.
         """
-        if (current := self._living()) is not None:
+        if (current := self._living()) is not None and current is not self._doubted:
             return current
         async with self._attaching:
-            if (current := self._living()) is not None:
+            if (current := self._living()) is not None and await self._answers(current):
                 return current
             address = await asyncio.to_thread(attach, self._home, self._environ, self._say)
             return self.connect(address)
@@ -71,12 +76,34 @@ class Link:
         """Return whether the daemon at the other end is there and not about to stop."""
         return find(self._home) == connection.address
 
+    def is_there(self, connection: Connection) -> bool:
+        """Return whether the daemon at the other end still runs, though it may be stopping."""
+        return process_id(self._home) == connection.address.pid
+
+    async def _answers(self, connection: Connection) -> bool:
+        """Return whether a daemon that a request could not reach is there all the same.
+
+        One that was killed holds its lock a moment longer than its connections.
+        """
+        deadline = time.monotonic() + DOUBT_SECONDS
+        while connection is self._doubted and time.monotonic() < deadline:
+            if not self.is_living(connection):
+                return False
+            try:
+                await connection.client.get("/healthz", timeout=DOUBT_SECONDS)
+                self._doubted = None
+            except httpx2.TransportError:
+                await asyncio.sleep(ASK_EVERY_SECONDS)
+        return True
+
     def _living(self) -> Connection | None:
         current = self._current
         return current if current and self.is_living(current) else None
 
     def connect(self, address: Address) -> Connection:
         """Use the daemon at `address` for as long as it lives."""
+        if self._current and self._current.address == address:
+            return self._current  # somebody else was faster
         headers = {**ACCEPT, "authorization": f"Bearer {read_key(self._home)}"}
         client = httpx2.AsyncClient(
             base_url=address.url,
@@ -109,6 +136,8 @@ class Link:
             ) as response:
                 yield response
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._doubted = connection
             raise NotSent from error
         except (httpx2.TransportError, httpx2.SSEError) as error:
+            self._doubted = connection
             raise Lost from error

@@ -2,13 +2,24 @@
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 from quarterdeck.bridge.events import messages_in
 from quarterdeck.bridge.exchange import BAD_REQUEST, Exchange, Write, refused
 from quarterdeck.bridge.link import Connection, Link, Lost, NotSent
-from quarterdeck.bridge.messages import SUBSCRIPTION_KEY, Message, mapping, notification, parse
-from quarterdeck.bridge.session import Session
+from quarterdeck.bridge.messages import (
+    SUBSCRIPTION_KEY,
+    Message,
+    mapping,
+    notification,
+    parse,
+    refusal,
+)
+from quarterdeck.bridge.session import Sender, Session
+from quarterdeck.errors import QuarterdeckError
+
+logger = logging.getLogger(__name__)
 
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -33,14 +44,20 @@ class Subscription:
 
     async def follow(self) -> None:
         """Pass on what comes until the daemon refuses it or ends it on purpose."""
-        connection = await self._link.connection()
         while True:
             try:
-                if await self._is_over(connection):
+                if await self._is_over(await self._connection()):
                     return
             except (NotSent, Lost):
                 await asyncio.sleep(AGAIN_SECONDS)
-            connection = await self._link.next_connection()
+            except QuarterdeckError as error:
+                self._write(refusal(self._message, error))
+                return
+
+    async def _connection(self) -> Connection:
+        # Once the client knows that it is told, it waits, and a daemon need not be started for it.
+        link = self._link
+        return await (link.next_connection() if self._acknowledged else link.connection())
 
     async def _is_over(self, connection: Connection) -> bool:
         message = self._message
@@ -87,18 +104,24 @@ def changes(honored: dict[str, Any], params: dict[str, Any]) -> list[Message]:
 
 async def follow_session(link: Link, session: Session, exchange: Exchange) -> None:
     """Pass on what the daemon says in a session of the older protocols, for as long as we live."""
+    is_first = True
     while True:
         try:
             connection = await link.next_connection()
             await session.renew(connection)
-            headers = session.headers()
-            async with link.stream(connection, "GET", headers=headers) as response:
-                await exchange.see_that_session_lives(connection, headers, response)
+            sender = Sender(connection, session.headers())
+            async with link.stream(connection, "GET", headers=sender.headers) as response:
+                await exchange.see_that_session_lives(sender, response)
                 if response.status_code == METHOD_NOT_ALLOWED:
                     return
                 if response.status_code < BAD_REQUEST:
+                    if not is_first:
+                        session.tell_of_changes()
+                    is_first = False
                     async for line in messages_in(response):
-                        exchange.receive(parse(line))
+                        exchange.receive(parse(line), sender)
         except (NotSent, Lost):
             pass
+        except QuarterdeckError as error:
+            logger.warning("Cannot follow the daemon: %s", error)
         await asyncio.sleep(AGAIN_SECONDS)

@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from quarterdeck.errors import QuarterdeckError
+from quarterdeck.errors import InvalidInput, QuarterdeckError
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
-INTERNAL_ERROR = -32603
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 # The parameter that names what a method is about; HTTP repeats it in a header.
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+MOST_DIGITS = 1000
 _PLAIN_HEADER = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 
@@ -41,21 +42,44 @@ class Message:
 
     def modern_headers(self, version: str) -> dict[str, str]:
         """Return what the stateless protocol wants repeated in HTTP's headers."""
-        headers = {"mcp-protocol-version": version, "mcp-method": _header(self.method or "")}
+        headers = {
+            "mcp-protocol-version": _header(version),
+            "mcp-method": _header(self.method or ""),
+        }
         name = self.params.get(NAMED_BY.get(self.method or "", ""))
         return {**headers, "mcp-name": _header(name)} if isinstance(name, str) else headers
 
+    def changed(self, **parts: object) -> bytes:
+        """Return the line with other parts in place of some."""
+        return json.dumps({**mapping(_loaded(self.line)), **parts}, ensure_ascii=False).encode()
+
 
 def parse(line: bytes | str) -> Message:
-    """Read a line that `stdin_lines` has passed, or an event of the daemon's."""
-    content = mapping(json.loads(line))
+    """Read a line that `stdin_lines` has passed, or an event of the daemon's.
+
+    Raises:
+        ValueError: it is not JSON after all.
+    """
+    content = mapping(_loaded(line))
     method, number = content.get("method"), content.get("id")
     return Message(
         line=line.encode() if isinstance(line, str) else line,
         method=method if isinstance(method, str) else None,
-        id=number if isinstance(number, int | str) else None,
+        id=number if isinstance(number, int | str) and not isinstance(number, bool) else None,
         params=mapping(content.get("params")),
     )
+
+
+def _loaded(line: bytes | str) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        # Python refuses numbers of thousands of digits; what they are is not ours to judge.
+        return json.loads(line, parse_int=_small)
+
+
+def _small(digits: str) -> int | None:
+    return int(digits) if len(digits) <= MOST_DIGITS else None
 
 
 def request(number: RequestId, method: str, params: dict[str, Any]) -> Message:
@@ -82,7 +106,8 @@ def refusal(of: Message, error: QuarterdeckError) -> bytes:
         if of.modern_version:
             result["resultType"] = "complete"
         return json.dumps({**answer, "result": result}).encode()
-    problem = {"code": INTERNAL_ERROR, "message": error.message, "data": body["error"]}
+    code = INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR
+    problem = {"code": code, "message": error.message, "data": body["error"]}
     return json.dumps({**answer, "error": problem}).encode()
 
 

@@ -23,19 +23,24 @@ async def run(home: Path, environ: Mapping[str, str], path: str, say: Say) -> No
     link = Link(home, environ, path, say)
     # First, so that a daemon that cannot start is an error of the command.
     link.connect(attach(home, environ, say))
-    relay = Relay(link, _write)
-    serving = asyncio.create_task(relay.run(_lines()))
+    ended = asyncio.Event()
+
+    def write(line: bytes) -> None:
+        try:
+            sys.stdout.buffer.write(line + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            ended.set()  # nobody reads what we have to say
+
+    relay = Relay(link, write)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, serving.cancel)
-    await asyncio.wait({serving})
-    if not serving.cancelled():
+        loop.add_signal_handler(number, ended.set)
+    serving, ending = asyncio.create_task(relay.run(_lines())), asyncio.create_task(ended.wait())
+    await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
+    await relay.close()
+    if serving.done():
         serving.result()
-
-
-def _write(line: bytes) -> None:
-    sys.stdout.buffer.write(line + b"\n")
-    sys.stdout.buffer.flush()
 
 
 async def _lines() -> AsyncGenerator[bytes]:

@@ -3,16 +3,32 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from quarterdeck.bridge.events import messages_in
 from quarterdeck.bridge.link import Connection, Link, Lost, NotSent
-from quarterdeck.bridge.messages import Message, RequestId, mapping, notification, parse, request
+from quarterdeck.bridge.messages import Message, mapping, notification, parse, request
+from quarterdeck.errors import Unavailable
 
 SESSION_HEADER = "mcp-session-id"
 # What a client set up once and expects to stay so, and the parameter that tells them apart.
 LASTING = {"logging/setLevel": "", "resources/subscribe": "uri"}
 LISTS = ("tools", "prompts", "resources")
+
+
+class Sender(NamedTuple):
+    """Where a message came from or goes to: a daemon, and the session that the headers name."""
+
+    connection: Connection
+    headers: dict[str, str]
+
+
+class Question(NamedTuple):
+    """What the daemon asked the client, under the id that the daemon gave it."""
+
+    message: Message
+    asker: Sender
 
 
 class Session:
@@ -24,7 +40,8 @@ class Session:
         self._write = write
         self._opening: Message | None = None
         self._lasting: dict[tuple[str, Any], Message] = {}
-        self._questions: set[RequestId] = set()
+        self._questions: dict[int, Question] = {}
+        self._numbers = count(1)
         self._renewing = asyncio.Lock()
         self._connection: Connection | None = None
         self._id: str | None = None
@@ -44,8 +61,9 @@ class Session:
         self, opening: Message, connection: Connection, session_id: str | None, answer: bytes
     ) -> None:
         """Note what the client's own `initialize` led to; it is kept to be sent again."""
-        self._opening = opening
-        self._note(connection, session_id, answer)
+        if "result" in json.loads(answer):
+            self._opening = opening
+            self._note(connection, session_id, answer)
 
     def remember(self, message: Message) -> None:
         """Keep what has to be set up again in a new session."""
@@ -55,26 +73,34 @@ class Session:
         elif method == "resources/unsubscribe":
             self._lasting.pop(("resources/subscribe", params.get("uri")), None)
 
-    def note_question(self, message: Message) -> None:
-        """Note that the daemon asked the client something."""
-        if message.id is not None:
-            self._questions.add(message.id)
+    def numbered(self, received: Message, asker: Sender) -> bytes:
+        """Return a message of the daemon's with the client's number of the question it is about.
 
-    def takes_answer(self, message: Message) -> bool:
-        """Return whether the daemon of this session waits for an answer of the client's.
-
-        A daemon numbers its questions from the start: an answer to the one before it could be
-        taken for another.
+        Each session numbers its questions from the start. To the client they are all one, and a
+        late answer to the one before must not be taken for another.
         """
-        is_awaited = message.id in self._questions
-        self._questions.discard(message.id or "")
-        return is_awaited
+        if received.is_request:
+            number = next(self._numbers)
+            self._questions[number] = Question(received, asker)
+            return received.changed(id=number)
+        if received.method == "notifications/cancelled":
+            asked = received.params.get("requestId")
+            for number, question in self._questions.items():
+                if (question.message.id, question.asker) == (asked, asker):
+                    del self._questions[number]
+                    return received.changed(params={**received.params, "requestId": number})
+        return received.line
+
+    def asked(self, answer: Message) -> Question | None:
+        """Return what the client answers; `None` when whoever asked is gone."""
+        return self._questions.pop(answer.id, None) if isinstance(answer.id, int) else None
 
     async def renew(self, connection: Connection, *, gone: str | None = None) -> None:
         """Have a session with this daemon; `gone` is one that it no longer knows.
 
         Raises:
             NotSent: the daemon went away meanwhile.
+            Unavailable: it does not take the session.
         """
         async with self._renewing:
             if connection is self._connection and (gone is None or self._id != gone):
@@ -93,22 +119,25 @@ class Session:
                 pass
 
     async def _open_again(self, connection: Connection, opening: Message) -> None:
-        is_other_daemon = connection is not self._connection
         self._connection = self._id = self._version = None
         await self._initialize(connection, opening)
         for message in (notification("notifications/initialized"), *self._lasting.values()):
             await self._send(connection, message)
         for number in self._questions:
+            # Nobody waits for its answer any more.
             params = {"requestId": number, "reason": "The session with the daemon has ended"}
             self._write(notification("notifications/cancelled", params).line)
         self._questions.clear()
-        if is_other_daemon:
-            self._tell_of_changes()
 
     async def _initialize(self, connection: Connection, opening: Message) -> None:
         again = request("quarterdeck-bridge", "initialize", opening.params)
         async with self._link.stream(connection, "POST", content=again.line) as response:
             session_id = response.headers.get(SESSION_HEADER)
+            if response.is_error:
+                raise Unavailable(
+                    "The Quarterdeck daemon does not take the session",
+                    details={"httpStatus": response.status_code},
+                )
             async for line in messages_in(response):
                 if parse(line).method is None:
                     self._note(connection, session_id, line.encode())
@@ -123,8 +152,8 @@ class Session:
         ) as response:
             await response.aread()
 
-    def _tell_of_changes(self) -> None:
-        """Have the client look again: another daemon may offer other things."""
+    def tell_of_changes(self) -> None:
+        """Have the client look again: nobody has told it of what changed meanwhile."""
         for name in LISTS:
             if mapping(self._capabilities.get(name)).get("listChanged"):
                 self._write(notification(f"notifications/{name}/list_changed").line)
