@@ -167,3 +167,14 @@ def test_flags_are_kept_by_the_daemon_that_follows_a_crash(home: Path) -> None:
             "trace_get",
             "trace_analyze",
         }
+
+
+def test_what_one_client_is_not_offered_others_are(home: Path) -> None:
+    with (
+        bridge("--read-only", "--toolsets", "memory", home=home) as narrow,
+        bridge(home=home) as wide,
+    ):
+        assert narrow.tool_names() == {"memory_retrieve", "memory_search", "memory_list"}
+        assert {"memory_store", "trace_list"} < wide.tool_names()
+        refused = narrow.answer_to(narrow.ask("memory_store", key="k", value={}))
+        assert refused["structuredContent"]["error"]["code"] == "NOT_FOUND"
