@@ -18,6 +18,8 @@ GRACE_SECONDS = 0.1
 # Who looked for us just before we said that we stop may be about to send a request.
 NOTICE_SECONDS = 0.3
 LOOK_EVERY_SECONDS = 0.1
+# What is still running after all that is cancelled.
+END_SECONDS = 2
 # Clients let go of a connection well before, so none sends a request into one that we close.
 KEEP_ALIVE_SECONDS = 60
 BACKLOG = 2048
@@ -30,7 +32,7 @@ class HttpServer(uvicorn.Server):
         self, app: Starlette, *, drained: Callable[[], Awaitable[None]], drain_seconds: float
     ) -> None:
         """When it is to stop, it waits for `drained`, but no longer than `drain_seconds`."""
-        super().__init__(_config(app, drain_seconds))
+        super().__init__(_config(app))
         self._drained = drained
         self._drain_seconds = drain_seconds
         self.on_start: Callable[[], None] = lambda: None
@@ -80,7 +82,7 @@ class HttpServer(uvicorn.Server):
         self.on_stop()
 
 
-def _config(app: Starlette, drain_seconds: float) -> uvicorn.Config:
+def _config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
@@ -91,7 +93,7 @@ def _config(app: Starlette, drain_seconds: float) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(drain_seconds) + 2,
+        timeout_graceful_shutdown=END_SECONDS,
     )
 
 
