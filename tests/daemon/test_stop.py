@@ -8,8 +8,7 @@ import pytest
 
 from quarterdeck.daemon.address import find, is_alive
 from tests.support.daemons import (
-    address_of,
-    await_refusal,
+    await_end_of_offer,
     bridge,
     deck_home,
     living_daemons,
@@ -29,14 +28,14 @@ WAITING = "Waiting for the daemon to finish the calls that are running\n"
 UNKNOWN = {"code": "SERVICE_UNAVAILABLE", "outcome": "unknown"}
 
 
-def test_a_daemon_that_is_asked_to_stop_finishes_the_call_and_takes_no_new_one(
+def test_a_daemon_that_is_asked_to_stop_finishes_the_call_and_is_found_by_no_new_client(
     home: Path,
 ) -> None:
     with slow_daemon(home=home) as daemon, bridge(home=home) as client, slow_call() as call:
-        url, number = address_of(home).url, client.ask("wait", port=call.port)
+        number = client.ask("wait", port=call.port)
         call.await_start()
         with running("down", home=home) as down:
-            await_refusal(url)
+            await_end_of_offer(home)
             assert down.poll() is None, "it waits until the daemon is gone"
             assert quarterdeck("status", home=home).stdout == "ending\n"
             with running("down", home=home) as down_again:

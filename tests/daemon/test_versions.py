@@ -8,7 +8,7 @@ import pytest
 from quarterdeck.daemon.versions import is_compatible, is_newer
 from tests.support.daemons import (
     address_of,
-    await_refusal,
+    await_end_of_offer,
     bridge,
     http,
     quarterdeck,
@@ -116,9 +116,8 @@ def test_a_newer_program_uses_a_busy_daemon_as_it_is_until_an_upgrade(
         with bridge(home=home, program=newer.program) as client:
             client.call("memory_store", key="greeting", value={"text": "ahoy"})
             assert address_of(home).pid == daemon.pid
-            url = address_of(home).url
             with running("upgrade", home=home, program=newer.program) as upgrade:
-                await_refusal(url)
+                await_end_of_offer(home)
                 assert upgrade.poll() is None, "it waits for the call"
                 call.let_go("finished")
                 assert before.answer_to(number)["structuredContent"] == {"result": "finished"}

@@ -92,15 +92,10 @@ def http(home: Path, method: str, path: str) -> httpx2.Response:
     )
 
 
-def await_refusal(url: str) -> None:
-    """Return once the daemon takes no new connections; pytest-timeout is the limit."""
-    while True:
-        try:
-            httpx2.get(f"{url}/healthz", trust_env=False)
-        except httpx2.ConnectError:
-            return
-        except httpx2.TransportError:
-            continue  # a connection that was taken at the last moment
+def await_end_of_offer(home: Path) -> None:
+    """Return once nobody finds the daemon any more, though it may be busy yet."""
+    while find(deck_home(home)) is not None:
+        pass  # pytest-timeout is the limit
 
 
 def living_daemons(home: Path) -> list[psutil.Process]:
