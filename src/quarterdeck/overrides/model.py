@@ -4,9 +4,9 @@ A missing field keeps what the package says, an empty text clears it.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Mode = Literal["replace", "append"]
 
@@ -43,7 +43,7 @@ class ToolOverride(Part):
 class ResourceOverride(Part):
     """Other words for a resource or a template of resources."""
 
-    name: str | None = None
+    name: Annotated[str, Field(min_length=1)] | None = None  # which the protocol asks for
     title: str | None = None
     description: str | None = None
     use_when: str | None = None
@@ -63,7 +63,7 @@ class PromptOverride(Part):
 class Overrides(Part):
     """The whole file. Keys of `tools` may be patterns such as `agent-*`."""
 
-    version: Literal[1] = 1
+    version: Annotated[int, Field(ge=1, le=1)] = 1  # not a literal, which true would do for
     strict: bool = True
     tools: Mapping[str, ToolOverride] = {}
     resources: Mapping[str, ResourceOverride] = {}
