@@ -3,6 +3,7 @@
 * QuarterdeckError          code                 exit  http  raised when
   x InvalidInput            INVALID_INPUT           2   400  the caller must change the request
     + InvalidSettings       INVALID_INPUT           2   400  configuration that cannot be used
+      + InvalidMetadata     INVALID_INPUT           2   400  other words that do not fit the tools
     + InvalidArchive        INVALID_INPUT           2   400  a backup that cannot be restored
   x NotFound                NOT_FOUND               3   404  a named thing is not there
     + TraceNotFound         TRACE_NOT_FOUND         3   404
@@ -31,6 +32,9 @@ Surfaces map this tree once each: `tools/errors.py`, `cli/main.py`, `web/errors.
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import ClassVar
+
+# More than anybody mends in one go; a file that is no metadata at all can have any number.
+_MOST_PROBLEMS = 200
 
 
 class QuarterdeckError(Exception):
@@ -93,6 +97,37 @@ class InvalidInput(QuarterdeckError):
 
 class InvalidSettings(InvalidInput):
     """The configuration cannot be used; the program refuses to start."""
+
+
+class InvalidMetadata(InvalidSettings):
+    """The file of other words cannot be used; it says everything that is wrong with it.
+
+    Each problem is a line, if there is one, a place in the file, and what is wrong there.
+    """
+
+    def __init__(self, path: str, problems: Sequence[tuple[int | None, str, str]]) -> None:
+        lead = "cannot be used" if len(problems) == 1 else f"has {len(problems)} problems"
+        listed = problems[:_MOST_PROBLEMS]
+        rest = "; and so on" if len(problems) > len(listed) else ""
+        super().__init__(
+            f"The metadata file {path!r} {lead}: {'; '.join(map(located, listed))}{rest}",
+            details={
+                "path": path,
+                "problems": [
+                    {"line": line, "where": where, "problem": problem}
+                    for line, where, problem in listed
+                ],
+            },
+            hint="change each at the place it names; 'strict: false' in the file turns unknown"
+            " names into warnings",
+        )
+
+
+def located(problem: tuple[int | None, str, str]) -> str:
+    """Return a problem of a file in one sentence, which begins with its place."""
+    line, where, text = problem
+    lead = [f"line {line}"] if line else []
+    return ": ".join([*lead, *([where] if where else []), text])
 
 
 class InvalidArchive(InvalidInput):

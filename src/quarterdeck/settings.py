@@ -40,6 +40,7 @@ from quarterdeck.setting_sources import (
 from quarterdeck.toolsets import ALL, TOOLSETS, find_unknown
 
 CONFIG_FILE = "config.toml"
+METADATA_FILE = "metadata.yaml"
 
 MASK = "*" * 10
 # The lead that stays visible, then the password: of the user, or a parameter of libpq.
@@ -237,6 +238,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     home: Path = Field(description="Folder of the database, `config.toml` and all other files.")
+    metadata: Path | None = Field(
+        default=None,
+        description="File of other words for tools, resources and prompts; a relative path starts"
+        " at the home. Unset means `metadata.yaml` there.",
+    )
     database: DatabaseSettings = Field(
         default=DatabaseSettings(), description="Where state is kept."
     )
@@ -262,6 +268,11 @@ class Settings(BaseSettings):
     @property
     def config_path(self) -> Path:
         return self.home / CONFIG_FILE
+
+    @property
+    def metadata_path(self) -> Path:
+        # A relative one is in the home: commands and the daemon run in different folders.
+        return self.home / (self.metadata or Path(METADATA_FILE)).expanduser()
 
     @property
     def database_path(self) -> Path:

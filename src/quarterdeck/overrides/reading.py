@@ -1,0 +1,184 @@
+"""`metadata.yaml` from disk: whose file it is, how large, and whether it says what it may say."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from quarterdeck.errors import InvalidMetadata, closest_name
+from quarterdeck.overrides.model import (
+    AnnotationsOverride,
+    ArgumentOverride,
+    Overrides,
+    PromptOverride,
+    ResourceOverride,
+    ToolOverride,
+)
+from quarterdeck.overrides.nodes import Place, Read, Trouble, Unreadable, dotted, read_yaml
+from quarterdeck.settings import load_settings
+
+MOST_BYTES = 1024 * 1024
+
+SECTIONS: Mapping[str, type[BaseModel]] = {
+    "tools": ToolOverride,
+    "resources": ResourceOverride,
+    "resource_templates": ResourceOverride,
+    "prompts": PromptOverride,
+}
+PARTS: Mapping[str, type[BaseModel]] = {
+    "arguments": ArgumentOverride,
+    "annotations": AnnotationsOverride,
+}
+MUST = {
+    "string_type": "must be a text, in quotes if need be",
+    "string_too_short": "must not be empty",
+    "bool_type": "must be true or false",
+    "model_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "mapping_type": "must be a mapping",
+}
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A file that is sound in itself; `lines` tells where each of its keys is."""
+
+    overrides: Overrides = field(default_factory=Overrides)
+    lines: Mapping[Place, int] = field(default_factory=dict[Place, int])
+    place: str = "metadata.yaml"
+
+
+def metadata_path(home: Path, environ: Mapping[str, str]) -> Path:
+    """Return where the file belongs, also when there is none."""
+    return load_settings(flags={"home": home}, environ=environ).metadata_path
+
+
+def read_metadata(path: Path) -> Parsed:
+    """Read and check the file as far as it goes by itself; one that is not there says nothing.
+
+    Raises:
+        InvalidMetadata: lists everything that is wrong.
+    """
+    content = _content(path)
+    if content is None:
+        return Parsed(place=str(path))
+    try:
+        return parse_metadata(content.decode("utf-8-sig"), str(path))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidMetadata(str(path), [Trouble(line, "", "it is not UTF-8 text")]) from error
+
+
+def parse_metadata(text: str, place: str) -> Parsed:
+    """Parse a text; `place` is what errors call it."""
+    try:
+        read = read_yaml(text)
+    except Unreadable as error:
+        raise InvalidMetadata(place, [error.trouble]) from error
+    overrides, troubles = _validated(read)
+    if troubles:
+        raise InvalidMetadata(place, sorted(troubles, key=_line_of))
+    return Parsed(overrides, read.lines, place)
+
+
+def read_overrides(path: Path) -> Overrides:
+    """Return what the file says, without its line numbers."""
+    return read_metadata(path).overrides
+
+
+def parse_overrides(text: str, place: str) -> Overrides:
+    """Return what a text says, without its line numbers."""
+    return parse_metadata(text, place).overrides
+
+
+def _line_of(trouble: Trouble) -> int:
+    return trouble.line or 0
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        # Not blocking: somebody may have put a pipe there.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        problem = f"it cannot be read: {error.strerror}"
+        raise InvalidMetadata(str(path), [Trouble(None, "", problem)]) from error
+    try:
+        # Asked of what was opened, so that no other file can take its place in between.
+        problem = _refused(os.fstat(descriptor))
+        content = b"" if problem else _first_bytes(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if problem or len(content) > MOST_BYTES:
+        raise InvalidMetadata(str(path), [Trouble(None, "", problem or _TOO_LARGE)])
+    return content
+
+
+def _first_bytes(descriptor: int, most: int) -> bytes:
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(most)
+
+
+_TOO_LARGE = f"it is larger than {MOST_BYTES // 1024} KiB"
+
+
+def _refused(found: os.stat_result) -> str | None:
+    """Return why a file is not read: whoever writes it speaks to the model."""
+    if not stat.S_ISREG(found.st_mode):
+        return "it is not a regular file"
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if found.st_mode & stat.S_IWOTH:
+        return "every user may write to it, run 'chmod 600' on it"
+    return _TOO_LARGE if found.st_size > MOST_BYTES else None
+
+
+def _validated(read: Read) -> tuple[Overrides, Sequence[Trouble]]:
+    data: object = {} if read.data is None else read.data
+    try:
+        overrides = Overrides.model_validate(data)
+    except ValidationError as error:
+        return Overrides(), [*read.troubles, *_troubles(error, read.lines)]
+    return overrides, read.troubles
+
+
+def _troubles(error: ValidationError, lines: Mapping[Place, int]) -> Iterator[Trouble]:
+    for item in error.errors(include_url=False, include_input=False):
+        place = tuple(str(part) for part in item["loc"])
+        yield Trouble(lines.get(place), dotted(place), _worded(place, item))
+
+
+def _worded(place: Place, item: Any) -> str:  # noqa: ANN401 - pydantic's own kind of mapping
+    if item["type"] == "extra_forbidden":
+        return f"{place[-1]!r} is unknown, {_advice(place[-1], _fields_beside(place))}"
+    if place == ("version",):
+        return "must be 1, the only version that this program knows"
+    if item["type"] == "literal_error":
+        return f"must be {item['ctx']['expected']}"
+    return MUST.get(item["type"]) or str(item["msg"])
+
+
+def _advice(name: str, known: Sequence[str]) -> str:
+    # People shorten names, more than a closest one may differ.
+    begun = (field for field in known if len(name) > 1 and field.startswith(name))
+    closest = closest_name(name, known) or next(begun, None)
+    return f"did you mean {closest!r}?" if closest else f"known are {', '.join(known)}"
+
+
+def _fields_beside(place: Place) -> list[str]:
+    """Return the names that could stand where the last one of `place` stands."""
+    match place:
+        case (_,):
+            model: type[BaseModel] = Overrides
+        case (section, _, _):
+            model = SECTIONS[section]
+        case (_, _, part, *_):
+            model = PARTS[part]
+        case _:
+            return []
+    return list(model.model_fields)
