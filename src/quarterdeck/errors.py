@@ -121,6 +121,7 @@ class InvalidMetadata(InvalidSettings):
             hint="change each at the place it names; 'strict: false' in the file turns unknown"
             " names into warnings",
         )
+        self.problems = list(problems)
 
 
 def located(problem: tuple[int | None, str, str]) -> str:
