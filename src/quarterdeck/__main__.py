@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from quarterdeck.app import Quarterdeck
+    from quarterdeck.overrides.surface import Surface
     from quarterdeck.ports.database import Database
     from quarterdeck.settings import Settings
 
@@ -61,6 +62,11 @@ class Installed:
         from quarterdeck.serve import count_tools
 
         return await count_tools(settings)
+
+    async def offered(self, settings: "Settings", *, effective: bool) -> "Surface":
+        from quarterdeck.serve import offered
+
+        return await offered(settings, effective=effective)
 
 
 def main() -> None:

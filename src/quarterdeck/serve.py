@@ -10,8 +10,8 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,14 @@ from quarterdeck.daemon.key import ensure_key
 from quarterdeck.errors import Unavailable
 from quarterdeck.homes import prepare_home
 from quarterdeck.http_server import HttpServer, base_url, listen
+from quarterdeck.overrides.reading import read_metadata
+from quarterdeck.overrides.surface import Surface
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
 from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
+from quarterdeck.tools.surface import everything
+from quarterdeck.tools.words import Words
 from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
 from quarterdeck.web.control import Control
 from quarterdeck.web.metrics import metrics_route
@@ -48,7 +52,9 @@ async def serve_stdio(settings: Settings) -> None:
     """Serve until the client closes our stdin, or until a signal."""
     with readable_stdin():
         async with open_quarterdeck(settings) as deck, deck.serving():
-            serving = asyncio.create_task(_mcp(deck).run_async("stdio", show_banner=False))
+            mcp = _mcp(deck)
+            await _words(deck, mcp).load()
+            serving = asyncio.create_task(mcp.run_async("stdio", show_banner=False))
             await _ended_or_signalled(serving)
         if not serving.done():
             # A thread waits in a read of stdin, and nothing but the client can wake it. All
@@ -98,7 +104,11 @@ async def _http_server(
 ) -> HttpServer:
     mcp, settings, address = _mcp(deck), deck.settings.server, control.address
     attempts = Attempts(SystemClock())
+    # In the package's words: the page is open to strangers, and the user's are not for them.
     tools = [ListedTool(tool.name, tool.title or "") for tool in await mcp.list_tools()]
+    words = _words(deck, mcp)
+    await words.load()
+    control.reload = words.reload
     about = About(address=address.url, instance=address.instance, tools=tools)
     web = build_web(
         endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
@@ -161,15 +171,33 @@ def _listener(settings: Settings) -> socket.socket:
 
 async def count_tools(settings: Settings) -> int:
     """Start a server in a throw-away home, and return how many tools it offers."""
+    async with _beside(settings) as deck:
+        mcp = _mcp(deck)
+        await _words(deck, mcp).load()
+        return len(await mcp.list_tools())
+
+
+async def offered(settings: Settings, *, effective: bool) -> Surface:
+    """Return everything the package has, in its own words or in those of the user's file."""
+    async with _beside(settings) as deck:
+        components = await everything(_services(deck), _mcp(deck))
+    if effective:
+        components = components.in_words(read_metadata(settings.metadata_path).overrides)
+    return components.surface()
+
+
+@asynccontextmanager
+async def _beside(settings: Settings) -> AsyncGenerator[Quarterdeck]:
+    """Open a Quarterdeck in a throw-away home."""
     with tempfile.TemporaryDirectory(prefix="quarterdeck-") as home:
         apart = {
             "home": Path(home),
+            "metadata": settings.metadata_path,
             "database": DatabaseSettings(durability="normal"),
             "telemetry": TelemetrySettings(),
         }
-        beside = settings.model_copy(update=apart)
-        async with open_quarterdeck(beside) as deck:
-            return len(await _mcp(deck).list_tools())
+        async with open_quarterdeck(settings.model_copy(update=apart)) as deck:
+            yield deck
 
 
 async def _ended_or_signalled(serving: "asyncio.Task[None]") -> None:
@@ -187,11 +215,17 @@ async def _ended_or_signalled(serving: "asyncio.Task[None]") -> None:
 
 def _mcp(deck: Quarterdeck) -> FastMCP[Any]:
     take_over("fastmcp")  # which came with a handler of its own when it was imported
-    offered = deck.settings.server
-    return build_server(
-        Services(deck.calls, deck.memory, deck.traces, deck.redactor),
-        Offer(toolsets=offered.toolsets, read_only=offered.read_only),
-    )
+    settings = deck.settings.server
+    offer = Offer(toolsets=settings.toolsets, read_only=settings.read_only)
+    return build_server(_services(deck), offer)
+
+
+def _services(deck: Quarterdeck) -> Services:
+    return Services(deck.calls, deck.memory, deck.traces, deck.redactor)
+
+
+def _words(deck: Quarterdeck, mcp: FastMCP[Any]) -> Words:
+    return Words(_services(deck), mcp, deck.settings.metadata_path)
 
 
 @contextmanager

@@ -41,6 +41,11 @@ COMMANDS = (
         "Restart the daemon as the version that is installed now.",
         "quarterdeck.cli.daemon:upgrade",
     ),
+    Command(
+        "reload",
+        "Let the daemon read metadata.yaml again, and tell its clients.",
+        "quarterdeck.cli.reload:reload",
+    ),
     Command("mcp", "Serve MCP over stdio, for clients that launch it.", "quarterdeck.cli.mcp:mcp"),
     Command("install", "Let an MCP client start Quarterdeck.", "quarterdeck.cli.install:install"),
     Command(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from quarterdeck.domain.json import JsonValue
     from quarterdeck.domain.redaction import Redactor
+    from quarterdeck.overrides.surface import Surface
     from quarterdeck.ports.database import Database
     from quarterdeck.services.archives import ArchiveService
     from quarterdeck.services.calls import Calls
@@ -63,6 +64,10 @@ class Program(Protocol):
 
     async def count_tools(self, settings: "Settings") -> int:
         """Start a server beside the real home, and return how many tools it offers."""
+        ...
+
+    async def offered(self, settings: "Settings", *, effective: bool) -> "Surface":
+        """Return everything the package has, in its own words or in those of the user's file."""
         ...
 
 

@@ -1,7 +1,7 @@
 """`/control`: what the commands of this machine ask of the daemon."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -10,17 +10,19 @@ from starlette.routing import Route
 from quarterdeck.daemon.address import Address
 from quarterdeck.errors import Conflict
 
+Warned = Sequence[object]
 HEADERS = {"Cache-Control": "no-store"}
 
 
 class Control:
-    """What the daemon is doing, and how to make it stop for the next one."""
+    """What the daemon is doing, how to make it stop for the next one, or read its words again."""
 
     def __init__(self, address: Address, running: Callable[[], int]) -> None:
         """`running` tells how many calls are being served."""
         self.address = address
         self._running = running
         self.stop: Callable[[], None] = lambda: None
+        self.reload: Callable[[], Awaitable[Warned]] = _nothing_to_reload
         self.is_to_restart = False
 
     def routes(self) -> Sequence[Route]:
@@ -28,6 +30,7 @@ class Control:
             Route("/control", self._show),
             Route("/control/stop-if-idle", self._stop_if_idle, methods=["POST"]),
             Route("/control/restart", self._restart, methods=["POST"]),
+            Route("/control/reload", self._reload, methods=["POST"]),
         ]
 
     async def _show(self, _request: Request) -> Response:
@@ -48,7 +51,15 @@ class Control:
     async def _restart(self, _request: Request) -> Response:
         return self._stopping()
 
+    async def _reload(self, _request: Request) -> Response:
+        warnings = [str(warning) for warning in await self.reload()]
+        return JSONResponse({"warnings": warnings}, headers=HEADERS)
+
     def _stopping(self) -> Response:
         self.is_to_restart = True
         self.stop()
         return JSONResponse({"stopping": True}, status_code=202, headers=HEADERS)
+
+
+async def _nothing_to_reload() -> Warned:
+    return ()
