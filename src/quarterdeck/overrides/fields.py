@@ -101,8 +101,10 @@ def field_value(path: Sequence[str], text: str) -> str | bool:
     """Return a value as the field takes it.
 
     Raises:
-        InvalidInput: it has to be true or false.
+        InvalidInput: it has to be true or false, or cannot be sent to a client.
     """
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidInput.field(".".join(path), "holds a character that cannot be sent")
     if path[0] not in {"annotations", "strict"}:
         return text
     if text.lower() not in BOOLEANS:

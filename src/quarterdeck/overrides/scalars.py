@@ -11,6 +11,8 @@ Value = str | bool
 INDENT = 2
 # What needs no quotes as a key; words that YAML takes for something else do.
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(://[A-Za-z0-9_./-]+)?")
+# YAML takes these for the end of a line too, and editors do not.
+OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
 NO_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
@@ -39,15 +41,13 @@ def value_text(value: Value, style: str | None, column: int) -> str:
 
     Text of several lines becomes a block, where YAML can say it so.
     """
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, bool) or not OTHER_BREAKS.isdisjoint(value) or _ends_blank(value):
+        return _in_quotes(value)
     if "\n" in value:
         style = "|"
     elif style in {"|", ">"}:
         style = None
     text = _dumped(value, style)
-    if _loaded(text) != value:
-        return _in_quotes(value)
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * column + line if line.strip() else line for line in rest)])
 
@@ -60,11 +60,9 @@ def _dumped(value: str, style: str | None) -> str:
     return text.partition(": ")[2].removesuffix("\n")
 
 
-def _loaded(text: str) -> object:
-    try:
-        return yaml.safe_load(f"k: {text}\n")["k"]
-    except yaml.YAMLError:
-        return None
+def _ends_blank(value: str) -> bool:
+    """Say whether a block could not hold the end of the text without a mark behind it."""
+    return value.endswith("\n\n") or (bool(value) and not value.strip("\n"))
 
 
 def _in_quotes(value: Value) -> str:
