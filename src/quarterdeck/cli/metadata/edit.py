@@ -1,6 +1,7 @@
 """`edit`: the user's editor on the file, which is checked before it is replaced."""
 
 import os
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -15,11 +16,11 @@ from quarterdeck.cli.metadata.editor import (
 from quarterdeck.cli.metadata.file import MetadataFile, open_file, say_how_to_apply, warn
 from quarterdeck.cli.options import Injected
 from quarterdeck.cli.render import remark
-from quarterdeck.errors import InvalidMetadata
+from quarterdeck.errors import Conflict, InvalidMetadata
 from quarterdeck.overrides.checking import Finding, find_problems
 from quarterdeck.overrides.reading import parse_metadata
 from quarterdeck.overrides.surface import Surface
-from quarterdeck.user_files import read_text
+from quarterdeck.user_files import create_text, read_text
 
 Choice = Literal["edit", "keep", "back"]
 
@@ -47,9 +48,22 @@ async def edit(*, invocation: Injected) -> None:
     if choice == "back":
         remark("The file stays as it was")
         return
-    await file.replace("edit", {}, before, after)
+    try:
+        await file.replace("edit", {}, before, after)
+    except Conflict as conflict:
+        conflict.hint = f"what you wrote is in {_kept(file.path, after)}"
+        raise
     remark(f"Changed {file.path}")
     say_how_to_apply()
+
+
+def _kept(path: Path, text: str) -> Path:
+    """Return a new file beside the other that has the text, which was work."""
+    for number in count(1):
+        kept = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        if create_text(kept, text):
+            return kept
+    raise AssertionError("numbers do not end")
 
 
 def _reviewed(file: MetadataFile, copy: Path, surface: Surface) -> tuple[str, Choice]:
@@ -58,7 +72,7 @@ def _reviewed(file: MetadataFile, copy: Path, surface: Surface) -> tuple[str, Ch
     try:
         parsed = parse_metadata(after, str(file.path))
     except InvalidMetadata as error:
-        remark(f"{error.message}")
+        remark(error.message)
         return after, _asked(can_keep=False)
     found = find_problems(parsed.overrides, surface, parsed.lines)
     if not any(finding.fatal for finding in found):
