@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 from fastmcp import Context, FastMCP
 from fastmcp.server.elicitation import AcceptedElicitation
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import SubscriptionBus, ToolsListChanged
 from mcp.types import (
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
-    SubscriptionsListenRequestParams,
     ToolAnnotations,
 )
 
@@ -68,13 +67,8 @@ class Workshop:
     def __init__(self, server: FastMCP[Any]) -> None:
         self.server = server
         self.gates: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self.bus = InMemorySubscriptionBus()
         self.sessions = Sessions()
         server.add_middleware(self.sessions)
-        # FastMCP does not serve this method yet.
-        server._mcp_server.add_request_handler(  # pyright: ignore[reportPrivateUsage] - no other way to it
-            "subscriptions/listen", SubscriptionsListenRequestParams, ListenHandler(self.bus)
-        )
 
     async def wait(self, label: str) -> str:
         say("entered", label)
@@ -89,10 +83,15 @@ class Workshop:
 
     async def change(self, name: str) -> None:
         self.server.tool(lambda: name, name=name)
-        await self.bus.publish(ToolsListChanged())
+        await self.subscribers().publish(ToolsListChanged())
         for session in list(self.sessions.known.values()):
             await session.send_tool_list_changed()
         say("changed", name)
+
+    def subscribers(self) -> SubscriptionBus:
+        served = self.server._mcp_server.get_request_handler("subscriptions/listen")  # pyright: ignore[reportPrivateUsage] - no other way to it
+        assert served is not None
+        return served.handler._bus  # pyright: ignore[reportFunctionMemberAccess] - the handler is the SDK's ListenHandler
 
     def obey(self, line: str) -> None:
         command, label = line.split()

@@ -73,9 +73,10 @@ def _tool_faults(overrides: Overrides, surface: Surface) -> Iterator[_Fault]:
             yield from _pattern_faults(place, override.arguments, known)
         elif name in known:
             yield from _argument_faults(place, f"tool {name!r}", override.arguments, known[name])
+        elif name.startswith(LATER):
+            yield _Fault(place, f"there is no tool {name!r} so far", fatal=False)
         else:
-            is_fatal = overrides.strict and not name.startswith(LATER)
-            yield _unknown(place, "tool", list(known), fatal=is_fatal)
+            yield _unknown(place, "tool", list(known), fatal=overrides.strict)
 
 
 def _pattern_faults(

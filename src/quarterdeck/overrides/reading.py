@@ -108,13 +108,20 @@ def _content(path: Path) -> bytes | None:
     except OSError as error:
         problem = f"it cannot be read: {error.strerror}"
         raise InvalidMetadata(str(path), [Trouble(None, "", problem)]) from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         # Asked of what was opened, so that no other file can take its place in between.
-        problem = _refused(os.fstat(file.fileno()))
-        content = b"" if problem else file.read(MOST_BYTES + 1)
+        problem = _refused(os.fstat(descriptor))
+        content = b"" if problem else _first_bytes(descriptor, MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
     if problem or len(content) > MOST_BYTES:
         raise InvalidMetadata(str(path), [Trouble(None, "", problem or _TOO_LARGE)])
     return content
+
+
+def _first_bytes(descriptor: int, most: int) -> bytes:
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(most)
 
 
 _TOO_LARGE = f"it is larger than {MOST_BYTES // 1024} KiB"
@@ -127,7 +134,7 @@ def _refused(found: os.stat_result) -> str | None:
     if found.st_uid != os.geteuid():
         return "it belongs to another user"
     if found.st_mode & stat.S_IWOTH:
-        return "every user may write to it; run 'chmod 600' on it"
+        return "every user may write to it, run 'chmod 600' on it"
     return _TOO_LARGE if found.st_size > MOST_BYTES else None
 
 
