@@ -130,7 +130,8 @@ def test_strict_is_said_of_the_file(metadata: Metadata) -> None:
 def test_the_value_can_come_from_stdin_and_becomes_a_block(
     metadata: Metadata, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
+    given = io.TextIOWrapper(io.BytesIO(b"one\ntwo\n"), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", given)
     assert metadata("set", "review", "description", "-").code == 0
     assert "description: |-\n      one\n      two\n" in metadata.text()
 

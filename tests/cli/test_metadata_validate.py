@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -119,7 +118,10 @@ def test_the_daemon_of_the_home_is_asked_with_the_homes_key(
         file.write_text(
             "tools:\n  trace_get: {title: x}\n  memory_store: {title: x}\n", encoding="utf-8"
         )
+        # The key is for the daemon, not for whoever the environment puts in between.
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
         done = cli("metadata", "validate")
+        monkeypatch.delenv("HTTP_PROXY")
         assert done.code == 0, done.err
         assert f"checked against the daemon at {url}" in done.err
         file.write_text(BAD, encoding="utf-8")
@@ -134,14 +136,16 @@ def test_the_daemon_of_the_home_is_asked_with_the_homes_key(
         assert key_of(user) not in done.err + done.out
 
 
+def _named(name: str) -> str:
+    return name
+
+
 def test_a_server_is_asked_for_all_pages_and_for_templates(cli: CommandLine, path: Path) -> None:
     server: FastMCP[Any] = FastMCP("other", list_page_size=2)
     for number in range(5):
         server.tool(lambda where="": where, name=f"tool_{number}")
         server.resource(f"quarterdeck://resource/{number}", name=f"r{number}")(lambda: "text")
-        server.resource(f"quarterdeck://template/{number}/{{name}}", name=f"t{number}")(
-            lambda name: str(name)
-        )
+        server.resource(f"quarterdeck://template/{number}/{{name}}", name=f"t{number}")(_named)
         server.prompt(lambda topic="": topic, name=f"prompt_{number}")
     path.write_text(
         "tools:\n  tool_4: {arguments: {where: {description: x}}}\n"
@@ -164,9 +168,12 @@ def test_a_server_is_asked_for_all_pages_and_for_templates(cli: CommandLine, pat
         assert cli("metadata", "validate", "--url", url).code == 2
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/mcp", "nonsense", "file:///etc/passwd"])
-def test_a_server_that_does_not_answer_is_an_error_of_its_own(cli: CommandLine, url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "code"), [("http://127.0.0.1:9/mcp", 6), ("server.py", 2), ("file:///etc/passwd", 2)]
+)
+def test_a_server_that_cannot_be_asked_is_an_error_of_its_own(
+    cli: CommandLine, url: str, code: int
+) -> None:
     refused = cli("metadata", "validate", "--url", url)
-    assert refused.code in {2, 6}, refused.err
-    assert "error: " in refused.err
-    assert os.path.basename(url) in refused.err
+    assert refused.code == code, refused.err
+    assert f"{url!r}" in refused.err

@@ -45,7 +45,7 @@ class Written:
 @st.composite
 def files(draw: st.DrawFn) -> Written:
     width, numbers = draw(st.sampled_from([1, 2, 4, 8])), count()
-    lines, own, behind = [], list[str](), dict[tuple[str, str], str]()
+    lines, own, behind = list[str](), list[str](), dict[tuple[str, str], str]()
 
     def comment(column: int) -> None:
         if draw(st.booleans()):

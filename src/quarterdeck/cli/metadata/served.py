@@ -6,26 +6,35 @@ import httpx2
 import mcp.types as mt
 from mcp import MCPError
 
-from quarterdeck.errors import Unavailable
+from quarterdeck.errors import InvalidInput, Unavailable
 from quarterdeck.overrides.surface import ShownPrompt, ShownResource, ShownTool, Surface
 
 if TYPE_CHECKING:
     from fastmcp import Client
+    from fastmcp.client.transports import StreamableHttpTransport
 
 ANSWER_SECONDS = 10
 ENDPOINT = "/mcp"
 
 
-async def served_surface(url: str, token: str | None) -> Surface:
+async def served_surface(url: str, token: str | None, *, is_here: bool = False) -> Surface:
     """Return all that the server at `url` lists, every page of it.
 
+    One that `is_here`, on this machine, is asked past the proxies of the environment.
+
     Raises:
+        InvalidInput: it is no address of a server.
         Unavailable: it does not answer, or not to this token.
     """
+    if not url.startswith(("http://", "https://")):
+        # Others would be taken for a program to start.
+        raise InvalidInput.field("url", f"must begin with http:// or https://, not as {url!r}")
     from fastmcp import Client
 
     try:
-        async with Client(url, auth=token, timeout=ANSWER_SECONDS) as client:
+        async with Client(
+            _transport(url, token, is_here=is_here), timeout=ANSWER_SECONDS
+        ) as client:
             return await _listed(client)
     except (MCPError, httpx2.HTTPError, RuntimeError, TimeoutError, ValueError) as error:
         raise Unavailable(
@@ -34,6 +43,25 @@ async def served_surface(url: str, token: str | None) -> Surface:
             hint="see that the address ends as its clients have it, such as /mcp, and that the"
             " token is right",
         ) from error
+
+
+def _transport(url: str, token: str | None, *, is_here: bool) -> "StreamableHttpTransport":
+    from fastmcp.client.transports import StreamableHttpTransport
+
+    def http_client(
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+        *,
+        follow_redirects: bool = False,  # as FastMCP asks for; it could take the token elsewhere
+    ) -> httpx2.AsyncClient:
+        del follow_redirects
+        return httpx2.AsyncClient(
+            headers=headers, timeout=timeout, auth=auth, trust_env=not is_here
+        )
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return StreamableHttpTransport(url, headers=headers, httpx_client_factory=http_client)
 
 
 async def _listed(client: "Client[Any]") -> Surface:

@@ -77,7 +77,8 @@ async def _own(file: MetadataFile) -> Against:
         return Against("the package, because no daemon runs", package)
     from quarterdeck.cli.metadata.served import ENDPOINT, joined, served_surface
 
-    served = await served_surface(address.url + ENDPOINT, read_key(file.settings.home))
+    key = read_key(file.settings.home)
+    served = await served_surface(address.url + ENDPOINT, key, is_here=True)
     return Against(f"the daemon at {address.url}", joined(served, package))
 
 
