@@ -30,8 +30,9 @@ async def show_tokens(
     """Print about how many tokens the lists of tools, resources and prompts cost a model.
 
     LISTED counts all that a client is sent; READ what most clients hand to the model: names,
-    descriptions and the schema of the arguments. PACKAGE is READ without your file. A token is
-    taken for four characters of JSON, which for English text is right within a tenth.
+    descriptions and the schema of the arguments. PACKAGE is READ in the package's own words,
+    where yours differ. It is an estimate, four characters of JSON for a token: for English
+    texts a few percent too high in sum, and up to a fifth for a single small one.
     """
     chosen = _chosen(toolsets)
     file = open_file(invocation)
