@@ -37,6 +37,9 @@ from typing import ClassVar
 _MOST_PROBLEMS = 200
 
 
+SHORTEST_BEGINNING = 3
+
+
 class QuarterdeckError(Exception):
     """Base of the tree; never raised itself."""
 
@@ -121,6 +124,7 @@ class InvalidMetadata(InvalidSettings):
             hint="change each at the place it names; 'strict: false' in the file turns unknown"
             " names into warnings",
         )
+        self.problems = list(problems)
 
 
 def located(problem: tuple[int | None, str, str]) -> str:
@@ -353,4 +357,7 @@ class InternalError(QuarterdeckError):
 
 def closest_name(name: str, known: Sequence[str]) -> str | None:
     """Return the known name that `name` was probably meant to be."""
-    return next(iter(get_close_matches(name, known, n=1, cutoff=0.6)), None)
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    # A beginning is far from the whole by its letters, and still what was meant.
+    longer = [word for word in known if len(name) >= SHORTEST_BEGINNING and word.startswith(name)]
+    return next(iter([*close, *longer]), None)

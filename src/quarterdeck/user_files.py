@@ -50,6 +50,23 @@ def replace_text(path: Path, text: str) -> None:
         _replace(target, text.encode(), mode)
 
 
+def create_text(path: Path, text: str) -> bool:
+    """Write a new file, for its owner alone; say whether there was none before.
+
+    Raises:
+        UnusableFile: it must not be written.
+    """
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, NEW_MODE)
+        except FileExistsError:
+            return False
+        with os.fdopen(file, "wb") as written:
+            written.write(text.encode())
+    return True
+
+
 def back_up(path: Path, folder: Path, label: str) -> Path:
     """Copy the file, for its owner alone, and return the copy."""
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())

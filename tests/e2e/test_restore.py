@@ -62,7 +62,8 @@ class Client:
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         self._number += 1
         self._server.send(tool_call(self._number, tool, arguments))
-        answer = self._server.answer()
+        while "id" not in (answer := self._server.answer()):
+            pass  # a notification: after a restart, a client is told to look again
         assert answer["id"] == self._number
         assert not answer["result"].get("isError"), answer
         return answer["result"]["structuredContent"]

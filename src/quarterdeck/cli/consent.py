@@ -32,11 +32,16 @@ def may_change(question: str = "Make this change?", *, yes: bool) -> bool:
             "Nobody can be asked whether this change is wanted, because stdin is no terminal",
             hint="add --yes to make it",
         )
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    is_wanted = _answer().strip().lower() in {"y", "yes"}
+    is_wanted = ask(f"{question} [y/N] ") in {"y", "yes"}
     if not is_wanted:
         remark("Nothing was changed")
     return is_wanted
+
+
+def ask(question: str) -> str:
+    """Return what the user says, in small letters; nothing when it was Ctrl-C or the end."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return _answer().strip().lower()
 
 
 def _answer() -> str:

@@ -64,6 +64,11 @@ COMMANDS = (
     Command(
         "config", "Show what is configured, and where it was set.", "quarterdeck.cli.config:app"
     ),
+    Command(
+        "metadata",
+        "See and change the words that a model reads.",
+        "quarterdeck.cli.metadata.app:app",
+    ),
     Command("db", "Show and upgrade the database.", "quarterdeck.cli.db:app"),
     Command(
         "backup", "Write everything that is kept into one file.", "quarterdeck.cli.backup:backup"
