@@ -1,7 +1,7 @@
 import pytest
 
 from quarterdeck.errors import InvalidMetadata
-from quarterdeck.overrides.checking import Finding, checked, find_problems
+from quarterdeck.overrides.checking import Finding, checked, checked_text, find_problems
 from quarterdeck.overrides.reading import parse_metadata
 from quarterdeck.overrides.surface import ShownPrompt, ShownResource, ShownTool, Surface
 
@@ -155,3 +155,13 @@ def test_a_check_lists_all_that_is_fatal_and_returns_the_rest() -> None:
     ]
     lenient = parse_metadata(f"{UNKNOWN}strict: false\n", "/srv/m.yaml")
     assert [finding.line for finding in checked(lenient, SURFACE)] == [2, 4, 6, 8]
+
+
+def test_what_is_wrong_in_itself_and_with_what_there_is_is_told_at_once() -> None:
+    text = "tols: {}\ntools:\n  mend: {desc: x}\n  search:\n    arguments:\n      qery: {}\n"
+    tool = ShownTool("search", None, None, {"query": None})
+    with pytest.raises(InvalidMetadata) as refused:
+        checked_text(text, "metadata.yaml", Surface(tools=[tool]))
+    problems = refused.value.details["problems"]
+    assert isinstance(problems, list)
+    assert [problem["line"] for problem in problems] == [1, 3, 3, 6]

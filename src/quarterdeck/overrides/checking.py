@@ -7,7 +7,7 @@ from quarterdeck.errors import InvalidMetadata, closest_name, located
 from quarterdeck.overrides.model import ArgumentOverride, Overrides
 from quarterdeck.overrides.names import LATER, canonical, is_pattern, matches
 from quarterdeck.overrides.nodes import Place, dotted
-from quarterdeck.overrides.reading import Parsed
+from quarterdeck.overrides.reading import Parsed, examine
 from quarterdeck.overrides.surface import Surface
 
 Arguments = Mapping[str, ArgumentOverride]
@@ -52,6 +52,20 @@ def checked(parsed: Parsed, surface: Surface) -> list[Finding]:
     if fatal := [finding[:3] for finding in found if finding.fatal]:
         raise InvalidMetadata(parsed.place, fatal)
     return found
+
+
+def checked_text(text: str, place: str, surface: Surface) -> tuple[Parsed, list[Finding]]:
+    """Return what a text says, and what to warn about.
+
+    Raises:
+        InvalidMetadata: lists everything that is wrong, in itself and with what there is.
+    """
+    parsed, troubles = examine(text, place)
+    found = find_problems(parsed.overrides, surface, parsed.lines)
+    fatal = [*troubles, *(finding[:3] for finding in found if finding.fatal)]
+    if fatal:
+        raise InvalidMetadata(place, sorted(fatal, key=lambda problem: problem[0] or 0))
+    return parsed, found
 
 
 def _faults(overrides: Overrides, surface: Surface) -> Iterator[_Fault]:

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -63,11 +63,21 @@ def read_metadata(path: Path) -> Parsed:
     Raises:
         InvalidMetadata: lists everything that is wrong.
     """
+    text = read_text(path)
+    return Parsed(place=str(path)) if text is None else parse_metadata(text, str(path))
+
+
+def read_text(path: Path) -> str | None:
+    """Return what the file holds, or `None` when there is none.
+
+    Raises:
+        InvalidMetadata: it is no text, or not one that we take.
+    """
     content = _content(path)
     if content is None:
-        return Parsed(place=str(path))
+        return None
     try:
-        return parse_metadata(content.decode("utf-8-sig"), str(path))
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InvalidMetadata(str(path), [Trouble(line, "", "it is not UTF-8 text")]) from error
@@ -75,14 +85,24 @@ def read_metadata(path: Path) -> Parsed:
 
 def parse_metadata(text: str, place: str) -> Parsed:
     """Parse a text; `place` is what errors call it."""
+    parsed, troubles = examine(text, place)
+    if troubles:
+        raise InvalidMetadata(place, sorted(troubles, key=_line_of))
+    return parsed
+
+
+def examine(text: str, place: str) -> tuple[Parsed, Sequence[Trouble]]:
+    """Return what a text says and what is wrong with it; then, what it says are names alone.
+
+    Raises:
+        InvalidMetadata: there is no telling what it says.
+    """
     try:
         read = read_yaml(text)
     except Unreadable as error:
         raise InvalidMetadata(place, [error.trouble]) from error
     overrides, troubles = _validated(read)
-    if troubles:
-        raise InvalidMetadata(place, sorted(troubles, key=_line_of))
-    return Parsed(overrides, read.lines, place)
+    return Parsed(overrides, read.lines, place), troubles
 
 
 def read_overrides(path: Path) -> Overrides:
@@ -143,8 +163,26 @@ def _validated(read: Read) -> tuple[Overrides, Sequence[Trouble]]:
     try:
         overrides = Overrides.model_validate(data)
     except ValidationError as error:
-        return Overrides(), [*read.troubles, *_troubles(error, read.lines)]
+        return _named(mapping(data)), [*read.troubles, *_troubles(error, read.lines)]
     return overrides, read.troubles
+
+
+def _named(data: Mapping[str, object]) -> Overrides:
+    """Return whatever a file that is not sound speaks of, so that wrong names are found too."""
+    tools, prompts = mapping(data.get("tools")), mapping(data.get("prompts"))
+    return Overrides(
+        strict=data.get("strict") is not False,
+        tools={name: ToolOverride(arguments=_arguments(tools[name])) for name in tools},
+        prompts={name: PromptOverride(arguments=_arguments(prompts[name])) for name in prompts},
+        resources=dict.fromkeys(mapping(data.get("resources")), ResourceOverride()),
+        resource_templates=dict.fromkeys(
+            mapping(data.get("resource_templates")), ResourceOverride()
+        ),
+    )
+
+
+def _arguments(entry: object) -> Mapping[str, ArgumentOverride]:
+    return dict.fromkeys(mapping(mapping(entry).get("arguments")), ArgumentOverride())
 
 
 def _troubles(error: ValidationError, lines: Mapping[Place, int]) -> Iterator[Trouble]:
@@ -182,3 +220,8 @@ def _fields_beside(place: Place) -> list[str]:
         case _:
             return []
     return list(model.model_fields)
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """Return a mapping, or nothing in its place."""
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

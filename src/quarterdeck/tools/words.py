@@ -8,8 +8,9 @@ import anyio
 import anyio.to_thread
 from fastmcp import FastMCP
 
-from quarterdeck.overrides.checking import Finding, checked
-from quarterdeck.overrides.reading import Parsed, read_metadata
+from quarterdeck.overrides.checking import Finding, checked_text
+from quarterdeck.overrides.model import Overrides
+from quarterdeck.overrides.reading import read_text
 from quarterdeck.tools.changes import Changes
 from quarterdeck.tools.server import Services
 from quarterdeck.tools.surface import everything
@@ -39,11 +40,11 @@ class Words:
         """
         # Of two that load at once, the one that read last must be the one that stays.
         async with self._one_at_a_time:
-            parsed = await anyio.to_thread.run_sync(read_metadata, self._path)
-            warnings = await self._warnings(parsed)
-            self._wording.use(parsed.overrides)
+            text = await anyio.to_thread.run_sync(read_text, self._path)
+            overrides, warnings = await self._checked(text)
+            self._wording.use(overrides)
         for finding in warnings:
-            logger.warning("%s: %s", parsed.place, finding)
+            logger.warning("%s: %s", self._path, finding)
         return warnings
 
     async def reload(self) -> list[Finding]:
@@ -53,8 +54,9 @@ class Words:
         logger.info("Loaded %s again", self._path)
         return warnings
 
-    async def _warnings(self, parsed: Parsed) -> list[Finding]:
-        if not parsed.lines:
-            return []  # most have no file, and wait for the start
+    async def _checked(self, text: str | None) -> tuple[Overrides, list[Finding]]:
+        if not text:
+            return Overrides(), []  # most have no file, and wait for the start
         components = await everything(self._services, self._server)
-        return checked(parsed, components.surface())
+        parsed, warnings = checked_text(text, str(self._path), components.surface())
+        return parsed.overrides, warnings
