@@ -1,7 +1,7 @@
 import pytest
 
 from quarterdeck.errors import InvalidMetadata
-from quarterdeck.overrides.checking import Finding, checked, checked_text, find_problems
+from quarterdeck.overrides.checking import Finding, checked_text, find_problems
 from quarterdeck.overrides.reading import parse_metadata
 from quarterdeck.overrides.surface import ShownPrompt, ShownResource, ShownTool, Surface
 
@@ -142,9 +142,9 @@ def test_the_older_scheme_names_the_same_resources() -> None:
 
 
 def test_a_check_lists_all_that_is_fatal_and_returns_the_rest() -> None:
-    bad = parse_metadata(f"{UNKNOWN}  review: {{arguments: {{x: {{}}}}}}\n", "/srv/m.yaml")
+    bad = f"{UNKNOWN}  review: {{arguments: {{x: {{}}}}}}\n"
     with pytest.raises(InvalidMetadata) as refused:
-        checked(bad, SURFACE)
+        checked_text(bad, "/srv/m.yaml", SURFACE)
     assert refused.value.details["problems"] == [
         *({"line": line, "where": where, "problem": problem} for line, where, problem in MEANT),
         {
@@ -153,8 +153,8 @@ def test_a_check_lists_all_that_is_fatal_and_returns_the_rest() -> None:
             "problem": "the prompt 'review' has no argument 'x'",
         },
     ]
-    lenient = parse_metadata(f"{UNKNOWN}strict: false\n", "/srv/m.yaml")
-    assert [finding.line for finding in checked(lenient, SURFACE)] == [2, 4, 6, 8]
+    _, lenient = checked_text(f"{UNKNOWN}strict: false\n", "/srv/m.yaml", SURFACE)
+    assert [finding.line for finding in lenient] == [2, 4, 6, 8]
 
 
 def test_what_is_wrong_in_itself_and_with_what_there_is_is_told_at_once() -> None:

@@ -42,29 +42,29 @@ def find_problems(
     return sorted(found, key=lambda finding: finding.line or 0)
 
 
-def checked(parsed: Parsed, surface: Surface) -> list[Finding]:
-    """Return what to warn about.
+def examined_text(text: str, place: str, surface: Surface) -> tuple[Parsed, list[Finding]]:
+    """Return what a text says, and everything that is wrong with it, in itself and by its names.
 
     Raises:
-        InvalidMetadata: lists everything that is fatal.
+        InvalidMetadata: there is no telling what it says.
     """
-    found = find_problems(parsed.overrides, surface, parsed.lines)
-    if fatal := [finding[:3] for finding in found if finding.fatal]:
-        raise InvalidMetadata(parsed.place, fatal)
-    return found
+    parsed, troubles = examine(text, place)
+    found = [
+        *(Finding(*trouble, fatal=True) for trouble in troubles),
+        *find_problems(parsed.overrides, surface, parsed.lines),
+    ]
+    return parsed, sorted(found, key=lambda finding: finding.line or 0)
 
 
 def checked_text(text: str, place: str, surface: Surface) -> tuple[Parsed, list[Finding]]:
     """Return what a text says, and what to warn about.
 
     Raises:
-        InvalidMetadata: lists everything that is wrong, in itself and with what there is.
+        InvalidMetadata: lists everything that is wrong.
     """
-    parsed, troubles = examine(text, place)
-    found = find_problems(parsed.overrides, surface, parsed.lines)
-    fatal = [*troubles, *(finding[:3] for finding in found if finding.fatal)]
-    if fatal:
-        raise InvalidMetadata(place, sorted(fatal, key=lambda problem: problem[0] or 0))
+    parsed, found = examined_text(text, place, surface)
+    if fatal := [finding[:3] for finding in found if finding.fatal]:
+        raise InvalidMetadata(place, fatal)
     return parsed, found
 
 

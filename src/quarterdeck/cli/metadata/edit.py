@@ -17,8 +17,8 @@ from quarterdeck.cli.metadata.file import MetadataFile, open_file, say_how_to_ap
 from quarterdeck.cli.options import Injected
 from quarterdeck.cli.render import remark
 from quarterdeck.errors import Conflict, InvalidMetadata
-from quarterdeck.overrides.checking import Finding, find_problems
-from quarterdeck.overrides.reading import parse_metadata
+from quarterdeck.overrides.checking import Finding, examined_text
+from quarterdeck.overrides.reading import examine
 from quarterdeck.overrides.surface import Surface
 from quarterdeck.user_files import create_text, read_text
 
@@ -70,16 +70,15 @@ def _reviewed(file: MetadataFile, copy: Path, surface: Surface) -> tuple[str, Ch
     """Return the new text, and what to do with it: without problems, it is kept."""
     after = read_text(copy) or ""
     try:
-        parsed = parse_metadata(after, str(file.path))
+        found = examined_text(after, str(file.path), surface)[1]
     except InvalidMetadata as error:
         remark(error.message)
         return after, _asked(can_keep=False)
-    found = find_problems(parsed.overrides, surface, parsed.lines)
     if not any(finding.fatal for finding in found):
         warn(found)
         return after, "keep"
     _show(found)
-    return after, _asked(can_keep=True)
+    return after, _asked(can_keep=not examine(after, str(file.path))[1])
 
 
 def _show(found: list[Finding]) -> None:

@@ -8,8 +8,8 @@ from quarterdeck.cli.program import Deck, Invocation
 from quarterdeck.cli.render import remark
 from quarterdeck.domain.json import JsonObject
 from quarterdeck.errors import Conflict
-from quarterdeck.overrides.checking import Finding, checked
-from quarterdeck.overrides.reading import Parsed, parse_metadata, read_metadata
+from quarterdeck.overrides.checking import Finding, checked_text
+from quarterdeck.overrides.reading import Parsed, read_metadata
 from quarterdeck.overrides.surface import Surface
 from quarterdeck.user_files import read_text, replace_text
 
@@ -50,7 +50,7 @@ class MetadataFile:
         Raises:
             InvalidMetadata: it cannot be used.
         """
-        return checked(parse_metadata(text, str(self.path)), surface)
+        return checked_text(text, str(self.path), surface)[1]
 
     async def replace(self, command: str, sent: JsonObject, before: str, after: str) -> None:
         """Write the file, as one call; somebody else's change in between is not overwritten."""

@@ -11,7 +11,8 @@ from quarterdeck.cli.metadata.file import MetadataFile, open_file
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import remark
 from quarterdeck.errors import InvalidMetadata
-from quarterdeck.overrides.checking import Finding, find_problems
+from quarterdeck.overrides.checking import Finding, examined_text
+from quarterdeck.overrides.reading import read_text
 from quarterdeck.overrides.surface import Surface
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ async def _own(file: MetadataFile) -> Against:
 
 def _found(file: MetadataFile, surface: Surface) -> list[Finding]:
     try:
-        parsed = file.parsed()
+        text = read_text(file.path)
+        return examined_text(text or "", str(file.path), surface)[1]
     except InvalidMetadata as error:
         return [Finding(*problem, fatal=True) for problem in error.problems]
-    return find_problems(parsed.overrides, surface, parsed.lines)
 
 
 def _data(file: MetadataFile, against: Against, found: list[Finding]) -> "Mapping[str, object]":
