@@ -162,6 +162,4 @@ def test_what_is_wrong_in_itself_and_with_what_there_is_is_told_at_once() -> Non
     tool = ShownTool("search", None, None, {"query": None})
     with pytest.raises(InvalidMetadata) as refused:
         checked_text(text, "metadata.yaml", Surface(tools=[tool]))
-    problems = refused.value.details["problems"]
-    assert isinstance(problems, list)
-    assert [problem["line"] for problem in problems] == [1, 3, 3, 6]
+    assert [line for line, _, _ in refused.value.problems] == [1, 3, 3, 6]
