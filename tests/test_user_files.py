@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.errors import UnusableFile
-from quarterdeck.user_files import back_up, read_text, replace_text
+from quarterdeck.user_files import back_up, create_text, read_text, replace_text
 
 
 def mode(path: Path) -> int:
@@ -92,3 +92,19 @@ def test_a_backup_is_a_private_copy_with_every_byte(tmp_path: Path) -> None:
 def test_what_is_no_file_at_all_is_refused() -> None:
     with pytest.raises(UnusableFile):
         replace_text(Path("/dev/null/settings.json"), "new")
+
+
+def test_a_new_file_is_private_and_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "new.yaml"
+    before = os.umask(0)
+    try:
+        assert create_text(path, "one\n")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not create_text(path, "two\n")
+    link = tmp_path / "link.yaml"
+    link.symlink_to(tmp_path / "target.yaml")
+    assert not create_text(link, "two\n")
+    assert path.read_text(encoding="utf-8") == "one\n"
+    assert not (tmp_path / "target.yaml").exists()
