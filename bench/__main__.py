@@ -11,7 +11,17 @@ from bench import document, machine
 from bench.report import Section, as_markdown, as_text
 
 # Modules of this package; each is loaded when it is asked for.
-EXPERIMENTS = ("calls", "attached", "starts", "help", "search", "postgres", "commits", "pruning")
+EXPERIMENTS = (
+    "calls",
+    "words",
+    "attached",
+    "starts",
+    "help",
+    "search",
+    "postgres",
+    "commits",
+    "pruning",
+)
 
 
 class Measure(Protocol):

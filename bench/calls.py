@@ -60,15 +60,16 @@ async def measure(*, quick: bool) -> AsyncIterator[Section]:
 async def _rows(pair: Pair, *, quick: bool) -> list[Row]:
     numbers = itertools.count()
     return [
-        await _compared(pair, case, at_once, numbers, quick=quick)
+        _row(case, at_once, *await in_turns(pair, case, at_once, numbers, quick=quick))
         for case in CASES
         for at_once in AT_ONCE
     ]
 
 
-async def _compared(
+async def in_turns(
     pair: Pair, case: Case, at_once: int, numbers: Iterable[int], *, quick: bool
-) -> Row:
+) -> tuple[Figures, Figures]:
+    """Measure both sides in turns, so that what slows the machine slows both."""
     ours, bare = Figures(), Figures()
     calls, repeats = (96, 2) if quick else (CALLS, REPEATS)
     for side in (pair.bare, pair.ours):
@@ -78,7 +79,7 @@ async def _compared(
             before = side.cpu_seconds()
             await _batch(side, case, at_once, itertools.islice(numbers, calls), figures)
             figures.cpu.append((side.cpu_seconds() - before) / calls)
-    return _row(case, at_once, ours, bare)
+    return ours, bare
 
 
 async def _batch(

@@ -71,6 +71,26 @@ async def over_stdio(era: Era) -> AsyncGenerator[Pair]:
 
 
 @asynccontextmanager
+async def worded(metadata: str, era: Era) -> AsyncGenerator[Pair]:
+    """Start Quarterdeck twice, once with a file of other words."""
+    command = [COMMAND, "mcp", "--standalone"]
+    with new_home() as home, new_home() as plain_home:
+        _write(home / "metadata.yaml", metadata)
+        async with (
+            _spawned(command, environment(home), era) as ours,
+            _spawned(command, environment(plain_home), era) as plain,
+        ):
+            for side in (ours, plain):
+                await _prepare(side.client)
+            yield Pair(ours, plain)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@asynccontextmanager
 async def _spawned(command: list[str], env: dict[str, str], era: Era) -> AsyncGenerator[Side]:
     program, *arguments = command
     transport = StdioTransport(
