@@ -93,7 +93,8 @@ def is_within(lines: Sequence[str], others: Sequence[str]) -> bool:
 def test_setting_keeps_every_comment_and_the_order(
     written: Written, tool: str, field: str, value: str
 ) -> None:
-    before = yaml.safe_load(written.text)
+    # The last line gets an end, which belongs to it when it is in a block.
+    before = yaml.safe_load(written.text.removesuffix("\n") + "\n")
     after = with_value(written.text, ("tools", tool, field), value)
 
     said = yaml.safe_load(after)

@@ -32,6 +32,7 @@ def with_value(text: str, path: Sequence[str], value: Value) -> str:
     Raises:
         InvalidInput: the text is written so that it cannot be changed in one place.
     """
+    text = _ended(text)
     wanted = _data_with(loaded(text), path, value)
     return _checked(_in_own_line_ends(text, lambda plain: _set(plain, path, value)), wanted)
 
@@ -65,8 +66,6 @@ def has_value(data: Data, path: Sequence[str]) -> bool:
 
 
 def _set(text: str, path: Sequence[str], value: Value) -> str:
-    if text and not text.endswith("\n"):
-        text += "\n"
     root = _root(text)
     if root is None:
         return text + block_entry(path, value, 0)
@@ -197,6 +196,13 @@ def _end(text: str, node: Node) -> int:
 def _line_after(text: str, at: int) -> int:
     found = text.find("\n", at)
     return len(text) if found < 0 else found + 1
+
+
+def _ended(text: str) -> str:
+    """Return the text with an end of its last line, behind which more can be put."""
+    if not text or text.endswith("\n"):
+        return text
+    return text + ("\r\n" if "\r\n" in text else "\n")
 
 
 def _in_own_line_ends(text: str, change: Callable[[str], str]) -> str:

@@ -1,23 +1,21 @@
-"""The group of commands; each file beside it has those of one purpose."""
+"""The group of commands; each file beside it has those of one purpose, and is loaded when used."""
 
 from cyclopts import App
 
-from quarterdeck.cli.metadata.change import init, set_field, unset_field
-from quarterdeck.cli.metadata.cost import show_tokens
-from quarterdeck.cli.metadata.edit import edit
-from quarterdeck.cli.metadata.export import export
-from quarterdeck.cli.metadata.look import list_said, path, show, show_diff
-from quarterdeck.cli.metadata.validate import validate
+PLACES = {
+    "init": "change:init",
+    "edit": "edit:edit",
+    "list": "look:list_said",
+    "show": "look:show",
+    "set": "change:set_field",
+    "unset": "change:unset_field",
+    "diff": "look:show_diff",
+    "validate": "validate:validate",
+    "export": "export:export",
+    "path": "look:path",
+    "tokens": "cost:show_tokens",
+}
 
 app = App(name="metadata", help="See and change the words that a model reads.")
-app.command(init)
-app.command(edit)
-app.command(list_said, name="list")
-app.command(show)
-app.command(set_field, name="set")
-app.command(unset_field, name="unset")
-app.command(show_diff, name="diff")
-app.command(validate)
-app.command(export)
-app.command(path)
-app.command(show_tokens, name="tokens")
+for name, place in PLACES.items():
+    app.command(f"quarterdeck.cli.metadata.{place}", name=name)
