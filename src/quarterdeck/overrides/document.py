@@ -117,8 +117,10 @@ def _replaced(
         return text[:start] + text[end:at] + block_entry(below, value, column + INDENT) + text[at:]
     blank = "" if text[start - 1] in " \t" else " "
     first, line_end, rest = value_text(value, old.style, column).partition("\n")
-    new = blank + first + _header_comment(text, old) + line_end + rest
-    return text[:start] + new + text[end:]
+    # Comments stay on the first line: below it they would be a part of a block.
+    behind = _line_after(text, end) - 1
+    first += _header_comment(text, old) + text[end:behind]
+    return text[:start] + blank + first + line_end + rest + text[behind:]
 
 
 def _header_comment(text: str, old: ScalarNode) -> str:
