@@ -46,6 +46,21 @@ async def test_more_than_a_batch_is_pruned_in_one_go(deck: Deck) -> None:
     assert await deck.quarterdeck.traces.prune(retention_days=30, max_traces=0) == PRUNE_BATCH + 1
 
 
+async def test_pruning_ends_although_calls_keep_coming(deck: Deck) -> None:
+    await record(deck, *(f"cli.{number}" for number in range(PRUNE_BATCH + 10)))
+    ended = anyio.Event()
+
+    async def keep_calling() -> None:
+        while not ended.is_set():
+            await record(deck, "cli.more")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keep_calling)
+        pruned = await deck.quarterdeck.traces.prune(retention_days=30, max_traces=5)
+        ended.set()
+        assert pruned > PRUNE_BATCH
+
+
 async def test_work_that_goes_on_is_never_pruned(deck: Deck, clock: FixedClock) -> None:
     workshop, calls = Workshop(deck), deck.quarterdeck.calls
     async with anyio.create_task_group() as tasks:

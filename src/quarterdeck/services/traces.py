@@ -27,7 +27,7 @@ from quarterdeck.ports.store import Transaction
 from quarterdeck.services.operation import Operation, Operations, operation
 
 # Small enough that a waiting tool call does not notice the writer being busy with it.
-PRUNE_BATCH = 500
+PRUNE_BATCH = 100
 
 
 class TraceService:
