@@ -100,18 +100,20 @@ async def _batch(
 
 
 def _row(case: Case, at_once: int, ours: Figures, bare: Figures) -> Row:
-    cpu, bare_cpu = median(ours.cpu), median(bare.cpu)
-    p50, bare_p50 = median(ours.latencies), median(bare.latencies)
-    ratio = cpu / bare_cpu
-    cells = (
-        case.name,
-        str(at_once),
+    return Row((case.name, str(at_once), *compared_cells(ours, bare, TARGET)), case.about)
+
+
+def compared_cells(ours: Figures, peer: Figures, target: float) -> tuple[str, ...]:
+    """Return CPU and p50 of both sides, their ratios, and whether the target holds."""
+    cpu, peer_cpu = median(ours.cpu), median(peer.cpu)
+    p50, peer_p50 = median(ours.latencies), median(peer.latencies)
+    ratio = cpu / peer_cpu
+    return (
         milliseconds(cpu),
-        milliseconds(bare_cpu),
+        milliseconds(peer_cpu),
         times(ratio),
         milliseconds(p50),
-        milliseconds(bare_p50),
-        times(p50 / bare_p50),
-        held(ratio, TARGET, f"CPU {TARGET}x"),
+        milliseconds(peer_p50),
+        times(p50 / peer_p50),
+        held(ratio, target, f"CPU {target}x"),
     )
-    return Row(cells, case.about)

@@ -3,11 +3,9 @@
 import itertools
 import json
 from collections.abc import AsyncIterator
-from statistics import median
 
-from bench.calls import CALLS, REPEATS, Figures, in_turns
+from bench.calls import CALLS, REPEATS, compared_cells, in_turns
 from bench.cases import CASES, Case
-from bench.figures import held, milliseconds, times
 from bench.report import Row, Section
 from bench.sides import Pair, worded
 from quarterdeck.tools.texts import load_texts
@@ -41,21 +39,4 @@ def metadata() -> str:
 
 async def _compared(pair: Pair, case: Case, *, quick: bool) -> Row:
     ours, plain = await in_turns(pair, case, 1, itertools.count(), quick=quick)
-    return _row(case, ours, plain)
-
-
-def _row(case: Case, ours: Figures, plain: Figures) -> Row:
-    cpu, plain_cpu = median(ours.cpu), median(plain.cpu)
-    p50, plain_p50 = median(ours.latencies), median(plain.latencies)
-    ratio = cpu / plain_cpu
-    cells = (
-        case.name,
-        milliseconds(cpu),
-        milliseconds(plain_cpu),
-        times(ratio),
-        milliseconds(p50),
-        milliseconds(plain_p50),
-        times(p50 / plain_p50),
-        held(ratio, TARGET, f"CPU {TARGET}x"),
-    )
-    return Row(cells, case.about)
+    return Row((case.name, *compared_cells(ours, plain, TARGET)), case.about)

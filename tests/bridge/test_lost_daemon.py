@@ -3,19 +3,27 @@
 import pytest
 
 from tests.bridge.conftest import Join
-from tests.support.bridges import ERAS, error_of
+from tests.support.bridges import ERAS, Bridge, error_of
 from tests.support.workshop_daemons import Succession
 
 pytestmark = pytest.mark.xdist_group("bridge-1")
 
 
+def entered(
+    tool: str, daemons: Succession, attach: Join
+) -> tuple[dict[str, Bridge], dict[str, int]]:
+    """Return a client of each era, and the call of it that the daemon is busy with."""
+    clients = {era: attach(era) for era in ERAS}
+    calls = {era: client.start_tool(tool, label=era) for era, client in clients.items()}
+    for era in ERAS:
+        daemons.current.await_event("entered", era)
+    return clients, calls
+
+
 def test_a_write_is_answered_as_unknown_and_never_sent_again(
     daemons: Succession, attach: Join
 ) -> None:
-    clients = {era: attach(era) for era in ERAS}
-    calls = {era: client.start_tool("slow_write", label=era) for era, client in clients.items()}
-    for era in ERAS:
-        daemons.current.await_event("entered", era)
+    clients, calls = entered("slow_write", daemons, attach)
     second = daemons.replace()
     for era, client in clients.items():
         error = error_of(client.result(calls[era]))
@@ -27,10 +35,7 @@ def test_a_write_is_answered_as_unknown_and_never_sent_again(
 
 
 def test_a_read_is_repeated_and_answered(daemons: Succession, attach: Join) -> None:
-    clients = {era: attach(era) for era in ERAS}
-    calls = {era: client.start_tool("slow_read", label=era) for era, client in clients.items()}
-    for era in ERAS:
-        daemons.current.await_event("entered", era)
+    clients, calls = entered("slow_read", daemons, attach)
     second = daemons.replace()
     for era, client in clients.items():
         second.await_event("entered", era)
@@ -43,10 +48,7 @@ def test_a_read_is_repeated_and_answered(daemons: Succession, attach: Join) -> N
 def test_a_read_whose_second_daemon_dies_too_is_answered_as_unknown(
     daemons: Succession, attach: Join
 ) -> None:
-    clients = {era: attach(era) for era in ERAS}
-    calls = {era: client.start_tool("slow_read", label=era) for era, client in clients.items()}
-    for era in ERAS:
-        daemons.current.await_event("entered", era)
+    clients, calls = entered("slow_read", daemons, attach)
     second = daemons.replace()
     for era in ERAS:
         second.await_event("entered", era)

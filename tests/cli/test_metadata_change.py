@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quarterdeck.overrides.reading import parse_overrides
+from quarterdeck.overrides.reading import parse_metadata
 from tests.cli.conftest import CommandLine, Finished
 from tests.support.furnished import Furnished
 
@@ -62,7 +62,7 @@ def test_init_explains_every_field_in_lines_that_only_need_uncommenting(
 ) -> None:
     metadata("init")
     used = "\n".join(line.removeprefix("# ") for line in metadata.text().splitlines())
-    said = parse_overrides(used, "example")
+    said = parse_metadata(used, "example").overrides
     assert said.tools["memory_store"].annotations.idempotent is True
     assert said.tools["agent-*"].mode == "append"
     assert said.resources["quarterdeck://example"].use_when

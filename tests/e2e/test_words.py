@@ -19,7 +19,14 @@ from mcp.server.subscriptions import ToolsListChanged
 
 from tests.support.bridges import Era, bridge
 from tests.support.daemons import address_of, deck_home, http, quarterdeck
-from tests.support.servers import END_SECONDS, QUARTERDECK, bearer, environment, key_of
+from tests.support.servers import (
+    END_SECONDS,
+    QUARTERDECK,
+    bearer,
+    environment,
+    key_of,
+    said_until_ready,
+)
 from tests.support.wordy import IN_WORDS, WORDS, shown
 from tests.support.workshop_daemons import end_daemons
 
@@ -53,9 +60,7 @@ def daemon(home: Path) -> Generator[None]:
         encoding="utf-8",
     ) as process:
         try:
-            assert process.stdout is not None
-            while not (line := process.stdout.readline()).startswith("Stop with"):
-                assert line, "the daemon ended before it was ready"
+            said_until_ready(process.stdout)
             yield
         finally:
             process.kill()

@@ -7,7 +7,7 @@ from quarterdeck.overrides.applying import (
     worded_template,
     worded_tool,
 )
-from quarterdeck.overrides.reading import parse_overrides
+from quarterdeck.overrides.reading import parse_metadata
 from quarterdeck.overrides.surface import ShownPrompt, ShownResource, ShownTool
 
 HINTS = {"read_only": False, "destructive": False, "idempotent": True, "open_world": False}
@@ -26,11 +26,12 @@ REVIEW = ShownPrompt("review", "Review", "Review a branch.", {"branch": "Which",
 
 
 def tool(text: str, ours: ShownTool = STORE) -> ShownTool:
-    return worded_tool(ours, parse_overrides(text, "metadata.yaml"))
+    return worded_tool(ours, parse_metadata(text, "metadata.yaml").overrides)
 
 
 def resource(text: str) -> ShownResource:
-    overrides = parse_overrides(f"resources: {{'quarterdeck://agents': {text}}}", "metadata.yaml")
+    whole = f"resources: {{'quarterdeck://agents': {text}}}"
+    overrides = parse_metadata(whole, "metadata.yaml").overrides
     return worded_resource(AGENTS, overrides)
 
 
@@ -126,7 +127,7 @@ def test_the_older_scheme_means_the_same_resource_and_template() -> None:
 resources: {"automatosx://agents": {title: Fleet}}
 resource_templates: {"automatosx://agents/{name}": {description: A single one.}}
 """
-    overrides = parse_overrides(text, "metadata.yaml")
+    overrides = parse_metadata(text, "metadata.yaml").overrides
     assert worded_resource(AGENTS, overrides).title == "Fleet"
     assert worded_template(AGENT, overrides).description == "A single one."
     assert worded_template(AGENTS, overrides) is AGENTS
@@ -136,6 +137,6 @@ def test_a_prompt_is_worded_like_a_tool() -> None:
     text = (
         "prompts: {review: {title: '', description: Look., arguments: {depth: {description: x}}}}"
     )
-    assert worded_prompt(REVIEW, parse_overrides(text, "metadata.yaml")) == ShownPrompt(
+    assert worded_prompt(REVIEW, parse_metadata(text, "metadata.yaml").overrides) == ShownPrompt(
         "review", None, "Look.", {"branch": "Which", "depth": "x"}
     )

@@ -13,7 +13,7 @@ from quarterdeck.overrides.model import (
     ToolOverride,
 )
 from quarterdeck.overrides.nodes import MOST_NESTED
-from quarterdeck.overrides.reading import MOST_BYTES, parse_overrides
+from quarterdeck.overrides.reading import MOST_BYTES, parse_metadata
 from tests.support.repository import ROOT
 
 GUIDE = (ROOT / "docs" / "metadata.md").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ GUIDE = (ROOT / "docs" / "metadata.md").read_text(encoding="utf-8")
 
 def test_its_example_is_taken_and_shows_every_section() -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
-    found = parse_overrides(example, "metadata.yaml")
+    found = parse_metadata(example, "metadata.yaml").overrides
     assert found.tools
     assert found.resources
     assert found.resource_templates

@@ -9,7 +9,7 @@ from quarterdeck.overrides.applying import (
     worded_template,
     worded_tool,
 )
-from quarterdeck.overrides.reading import read_overrides
+from quarterdeck.overrides.reading import read_metadata
 from quarterdeck.overrides.surface import ShownPrompt, ShownResource, ShownTool, Surface
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Furnished(Installed):
     async def offered(self, settings: "Settings", *, effective: bool) -> Surface:
         if not effective:
             return PACKAGE
-        words = read_overrides(settings.metadata_path)
+        words = read_metadata(settings.metadata_path).overrides
         return Surface(
             [worded_tool(tool, words) for tool in PACKAGE.tools],
             [worded_resource(found, words) for found in PACKAGE.resources],

@@ -73,11 +73,17 @@ def stream(of_process: IO[str] | None) -> IO[str]:
     return of_process
 
 
-def _address(printed: IO[str]) -> str:
+def said_until_ready(printed: IO[str] | None) -> list[str]:
+    """Return what a server prints on its way to the point where it answers."""
     lines: list[str] = []
     while not lines or not lines[-1].startswith("Stop with"):
-        line = printed.readline()
+        line = stream(printed).readline()
         assert line, f"the server ended before it was ready: {lines}"
         lines.append(line)
+    return lines
+
+
+def _address(printed: IO[str]) -> str:
+    lines = said_until_ready(printed)
     (dashboard,) = [line.split()[1] for line in lines if line.split()[0] == "Dashboard"]
     return dashboard.rstrip("/")

@@ -16,7 +16,7 @@ import psutil
 
 from quarterdeck.daemon.address import find, starting_alone
 from quarterdeck.daemon.key import read_key
-from tests.support.servers import environment
+from tests.support.servers import environment, said_until_ready
 
 SCRIPT = Path(__file__).with_name("workshop_daemon.py")
 EVENT_SECONDS = 40
@@ -90,9 +90,7 @@ def workshop(home: Path, environ: Mapping[str, str] | None = None) -> Generator[
         encoding="utf-8",
     ) as process:
         try:
-            assert process.stdout is not None
-            while not (line := process.stdout.readline()).startswith("Stop with"):
-                assert line, "the daemon ended before it was ready"
+            said_until_ready(process.stdout)
             yield Workshop(process)
         finally:
             process.kill()

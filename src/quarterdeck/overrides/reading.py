@@ -19,7 +19,6 @@ from quarterdeck.overrides.model import (
     ToolOverride,
 )
 from quarterdeck.overrides.nodes import Place, Read, Trouble, Unreadable, dotted, read_yaml
-from quarterdeck.settings import load_settings
 
 MOST_BYTES = 1024 * 1024
 
@@ -50,11 +49,6 @@ class Parsed:
     overrides: Overrides = field(default_factory=Overrides)
     lines: Mapping[Place, int] = field(default_factory=dict[Place, int])
     place: str = "metadata.yaml"
-
-
-def metadata_path(home: Path, environ: Mapping[str, str]) -> Path:
-    """Return where the file belongs, also when there is none."""
-    return load_settings(flags={"home": home}, environ=environ).metadata_path
 
 
 def read_metadata(path: Path) -> Parsed:
@@ -103,16 +97,6 @@ def examine(text: str, place: str) -> tuple[Parsed, Sequence[Trouble]]:
         raise InvalidMetadata(place, [error.trouble]) from error
     overrides, troubles = _validated(read)
     return Parsed(overrides, read.lines, place), troubles
-
-
-def read_overrides(path: Path) -> Overrides:
-    """Return what the file says, without its line numbers."""
-    return read_metadata(path).overrides
-
-
-def parse_overrides(text: str, place: str) -> Overrides:
-    """Return what a text says, without its line numbers."""
-    return parse_metadata(text, place).overrides
 
 
 def _line_of(trouble: Trouble) -> int:
