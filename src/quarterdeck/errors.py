@@ -5,9 +5,13 @@
     + InvalidSettings       INVALID_INPUT           2   400  configuration that cannot be used
       + InvalidMetadata     INVALID_INPUT           2   400  other words that do not fit the tools
     + InvalidArchive        INVALID_INPUT           2   400  a backup that cannot be restored
+    + AgentNotOnline        INVALID_INPUT           2   400  it can be given no task now
+    + NoTaskRunning         INVALID_INPUT           2   400  there is nothing to cancel
   x NotFound                NOT_FOUND               3   404  a named thing is not there
     + TraceNotFound         TRACE_NOT_FOUND         3   404
     + ToolNotFound          NOT_FOUND               3   404
+    + AgentNotFound         NOT_FOUND               3   404
+    + QuestionNotFound      NOT_FOUND               3   404
   x Conflict                CONFLICT                4   409  the request does not fit the state
     + DatabaseBehind        CONFLICT                4   409  it waits for `db upgrade`
     + DatabaseAhead         CONFLICT                4   409  a newer program was here
@@ -15,6 +19,9 @@
     + DaemonMismatch        CONFLICT                4   409  program and daemon do not fit
     + UnusableFile          CONFLICT                4   409  a file of another program is in the way
     + ArchiveAhead          CONFLICT                4   409  a newer program made the backup
+    + AgentExists           CONFLICT                4   409  its name is taken
+    + AgentBusy             CONFLICT                4   409  it works on another task
+    + QuestionClosed        CONFLICT                4   409  it was answered, or came to its end
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
@@ -22,8 +29,12 @@
     + DaemonFailed          SERVICE_UNAVAILABLE     6   503  the daemon ended while it started
     + DaemonLost            SERVICE_UNAVAILABLE     6   503  it was gone before it had answered
     + CannotWrite           SERVICE_UNAVAILABLE     6   503  a place is full or may not be written
+    + AgentElsewhere        SERVICE_UNAVAILABLE     6   503  the daemon that runs it is away
+    + CannotInterrupt       SERVICE_UNAVAILABLE     6   503  its runtime has no way to
+    + WorkNotSaved          SERVICE_UNAVAILABLE     6   503  so its workspace was not removed
   x TimedOut                TIMEOUT                 7   504  the deadline passed
   x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
+  x AgentFailed             INTERNAL_ERROR          1   500  an agent did not start, or broke off
 
 Constructors take facts; the class words the message, the details and the hint.
 Surfaces map this tree once each: `tools/errors.py`, `cli/main.py`, `web/errors.py`.
@@ -145,6 +156,34 @@ class InvalidArchive(InvalidInput):
         )
 
 
+class AgentNotOnline(InvalidInput):
+    """Only an agent that runs can be given a task."""
+
+    def __init__(self, name: str, status: str, reason: str | None = None) -> None:
+        super().__init__(
+            f"Agent {name!r} is {status} and takes no task now",
+            details={
+                "agent_name": name,
+                "status": status,
+                **({"reason": reason} if reason else {}),
+            },
+            hint="wait until it has started"
+            if status in {"pending", "starting"}
+            else f"restart_agent brings it back; show_agent {name!r} says why it is {status}",
+        )
+
+
+class NoTaskRunning(InvalidInput):
+    """An agent that does nothing cannot be stopped doing it."""
+
+    def __init__(self, name: str, status: str) -> None:
+        super().__init__(
+            f"Agent {name!r} is {status} and has no task to cancel",
+            details={"agent_name": name, "status": status},
+            hint="show_agent_task_history shows how its tasks ended",
+        )
+
+
 class NotFound(QuarterdeckError):
     """A named thing is not there."""
 
@@ -175,6 +214,29 @@ class ToolNotFound(NotFound):
             f"Tool {name!r} not found",
             details={"tool": name, **({"closest": closest} if closest else {})},
             hint=f"did you mean {closest!r}?" if closest else "tools/list shows what is offered",
+        )
+
+
+class AgentNotFound(NotFound):
+    """No living agent has this name."""
+
+    def __init__(self, name: str, known: Sequence[str] = ()) -> None:
+        closest = closest_name(name, known)
+        super().__init__(
+            f"Agent {name!r} not found",
+            details={"agent_name": name, **({"closest": closest} if closest else {})},
+            hint=f"did you mean {closest!r}?" if closest else "list_agents shows all agents",
+        )
+
+
+class QuestionNotFound(NotFound):
+    """No stored question has this id."""
+
+    def __init__(self, question_id: str) -> None:
+        super().__init__(
+            f"Question {question_id!r} not found",
+            details={"question_id": question_id},
+            hint="question_list shows the questions that are open",
         )
 
 
@@ -248,6 +310,40 @@ class ArchiveAhead(Conflict):
             f"The archive {path!r} was made by a newer version of Quarterdeck ({version})",
             details={"path": path, "version": version, "found": found, "needed": needed},
             hint="install that version or a newer one",
+        )
+
+
+class AgentExists(Conflict):
+    """Names are compared without regard to case."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"An agent named {name!r} already exists",
+            details={"name": name},
+            hint="choose another name, or give that agent the task with start_agent_task",
+        )
+
+
+class AgentBusy(Conflict):
+    """An agent works on one task at a time."""
+
+    def __init__(self, name: str, task: str | None) -> None:
+        super().__init__(
+            f"Agent {name!r} is busy with another task",
+            details={"agent_name": name, "task": task},
+            hint="wait_for_agent waits for its end, cancel_agent_task stops it, and queue: true"
+            " puts the new task behind it",
+        )
+
+
+class QuestionClosed(Conflict):
+    """An answer that nobody waits for would change nothing."""
+
+    def __init__(self, question_id: str, state: str) -> None:
+        super().__init__(
+            f"Question {question_id!r} is {state} and takes no answer any more",
+            details={"question_id": question_id, "state": state},
+            hint="question_list shows the questions that are open",
         )
 
 
@@ -334,6 +430,39 @@ class CannotWrite(Unavailable):
         )
 
 
+class AgentElsewhere(Unavailable):
+    """The daemon that runs an agent did not answer in time; it may be gone."""
+
+    def __init__(self, name: str, host: str, last_seen: str) -> None:
+        super().__init__(
+            f"Agent {name!r} belongs to a daemon on {host!r} that does not answer",
+            details={"agent_name": name, "host": host, "last_seen": last_seen},
+            hint=f"look at Quarterdeck on {host!r}: nobody else may take its agents over",
+        )
+
+
+class CannotInterrupt(Unavailable):
+    """The way to an agent has no means to stop what it does."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(
+            f"Agent {name!r} cannot be interrupted: {why}",
+            details={"agent_name": name, "reason": "no_interrupt"},
+            hint="restart_agent ends what it does",
+        )
+
+
+class WorkNotSaved(Unavailable):
+    """A workspace is only removed once what it holds is kept elsewhere."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(
+            f"The work in {path!r} could not be saved: {problem}",
+            details={"path": path, "problem": problem},
+            hint="nothing was removed; mend that and delete the agent again",
+        )
+
+
 class TimedOut(QuarterdeckError):
     """The deadline passed before the work was done."""
 
@@ -352,6 +481,17 @@ class InternalError(QuarterdeckError):
             "Quarterdeck failed to carry out the request",
             details={"reference": reference} if reference else {},
             hint="the server's log has the details under this reference" if reference else None,
+        )
+
+
+class AgentFailed(QuarterdeckError):
+    """An agent did not start, or broke off; `why` is what it or its runtime said."""
+
+    def __init__(self, name: str, why: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"Agent {name!r} failed: {why}",
+            details={"agent_name": name, "problem": why},
+            hint=hint or "show_agent_log shows what it said last; restart_agent starts it again",
         )
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator
 
 from quarterdeck.errors import (
+    AgentBusy,
+    AgentElsewhere,
+    AgentExists,
+    AgentFailed,
+    AgentNotFound,
+    AgentNotOnline,
     ArchiveAhead,
+    CannotInterrupt,
     CannotWrite,
     DaemonFailed,
     DaemonLost,
@@ -14,12 +21,16 @@ from quarterdeck.errors import (
     InternalError,
     InvalidArchive,
     InvalidMetadata,
+    NoTaskRunning,
     QuarterdeckError,
+    QuestionClosed,
+    QuestionNotFound,
     StorageUnavailable,
     ToolNotFound,
     TraceNotFound,
     Unauthenticated,
     UnusableFile,
+    WorkNotSaved,
 )
 
 # Those that are made from facts; all others take a message.
@@ -40,6 +51,17 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     CannotWrite: lambda: CannotWrite("/srv", "No space left on device"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
+    AgentNotFound: lambda: AgentNotFound("soni", ["sony"]),
+    AgentNotOnline: lambda: AgentNotOnline("sony", "stopped", "the machine went down"),
+    NoTaskRunning: lambda: NoTaskRunning("sony", "idle"),
+    AgentExists: lambda: AgentExists("sony"),
+    AgentBusy: lambda: AgentBusy("sony", "fix the login test"),
+    AgentElsewhere: lambda: AgentElsewhere("sony", "build-3", "2026-01-01T00:00:00Z"),
+    AgentFailed: lambda: AgentFailed("sony", "it ended with code 1"),
+    CannotInterrupt: lambda: CannotInterrupt("sony", "it has no terminal"),
+    WorkNotSaved: lambda: WorkNotSaved("/srv/w", "the disk is full"),
+    QuestionNotFound: lambda: QuestionNotFound("q1"),
+    QuestionClosed: lambda: QuestionClosed("q1", "expired"),
 }
 
 
