@@ -5,7 +5,7 @@ A value that does not fit is refused with everything that is wrong, each with it
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -13,6 +13,7 @@ from quarterdeck.errors import closest_name
 
 NAME_LENGTH = 64
 TEXT_LENGTH = 1000
+BUILT_IN = "quarterdeck"
 
 # Words of letters, digits and a few signs, with single blanks between them.
 _NAME = re.compile(r"[^\W_](?:[\w.&+-]| (?=\S))*")
@@ -59,6 +60,24 @@ class Definition(BaseModel):
         validate_by_name=True,
         serialize_by_alias=True,
     )
+
+
+class Defined(Definition):
+    """A definition that was taken in; `id` stays the same while the rest is changed.
+
+    `seeded_by` is the node whose config file has it; without one, a command made it.
+    """
+
+    id: str
+    name: Name
+    seeded_by: str | None = None
+
+    @property
+    def source(self) -> Literal["file", "command", "built-in"]:
+        """Say where it is defined, and so where it is changed."""
+        if self.seeded_by is None:
+            return "command"
+        return "built-in" if self.seeded_by == BUILT_IN else "file"
 
 
 class Flaw(NamedTuple):

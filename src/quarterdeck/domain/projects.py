@@ -1,13 +1,25 @@
 """Projects: what agents work on, and how a workspace of it is made."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from quarterdeck.domain.definitions import Definition, Line, Name, Text, same_name
+from quarterdeck.domain.definitions import (
+    BUILT_IN,
+    Defined,
+    Definition,
+    Line,
+    Name,
+    Text,
+    same_name,
+)
+from quarterdeck.domain.roles import DEFAULT_ROLE, Role
+from quarterdeck.errors import RoleNotFound
 
+DEMO = "Demo"
 BRANCH_LENGTH = 200
 SETUP_LENGTH = 10_000
 
@@ -81,12 +93,53 @@ class ProjectDefinition(Definition):
         return place
 
 
-class Project(ProjectDefinition):
-    """A project that agents can work on; `id` stays the same while the rest is changed.
+class Project(ProjectDefinition, Defined):
+    """A project that agents can work on."""
 
-    `source` is where it is defined: a config file, a command, or Quarterdeck itself.
+
+def built_in_project(place: Path, *, is_repository: bool) -> Project:
+    """Return the project that is there as long as nobody has defined one."""
+    return Project(
+        id="5c7a1f0e-93c1-5d0b-8a53-3c3c5d0f6b02",
+        name=DEMO,
+        seeded_by=BUILT_IN,
+        description="Small Python project to try Quarterdeck with",
+        repository=place if is_repository else None,
+        folder=None if is_repository else place,
+    )
+
+
+def roles_of(project: Project, roles: Sequence[Role]) -> Sequence[Role]:
+    """Return the roles that agents of a project can have; unless it names some, all of them."""
+    named = {same_name(name) for name in project.roles}
+    return [role for role in roles if not named or same_name(role.name) in named]
+
+
+class RoleChoice(NamedTuple):
+    """The role for a new agent; `remark` says why it is not the one that was asked for."""
+
+    role: Role
+    remark: str | None = None
+
+
+def choose_role(project: Project, roles: Sequence[Role], wanted: str) -> RoleChoice:
+    """Return the role of a project that `wanted` names.
+
+    The name that stands for whichever role there is need not exist: the project's default role
+    is meant then, or else its only one.
+
+    Raises:
+        RoleNotFound: There is none of that name; it lists the roles there are.
     """
-
-    id: str
-    name: Name
-    source: Literal["file", "command", "built-in"] = "command"
+    offered = {same_name(role.name): role for role in roles_of(project, roles)}
+    if found := offered.get(same_name(wanted)):
+        return RoleChoice(found)
+    only = next(iter(offered)) if len(offered) == 1 else ""
+    instead = offered.get(same_name(project.default_role or only))
+    if instead is None or same_name(wanted) != DEFAULT_ROLE:
+        raise RoleNotFound(wanted, project.name, [role.name for role in offered.values()])
+    return RoleChoice(
+        instead,
+        f"project {project.name!r} has no role {wanted!r}, so its"
+        f" {'default' if project.default_role else 'only'} role {instead.name!r} was taken",
+    )

@@ -12,8 +12,8 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.domain.definitions import Definition, Line, Name, Text
-from quarterdeck.domain.known_agents import KNOWN_AGENTS, KnownAgent
+from quarterdeck.domain.definitions import BUILT_IN, Defined, Definition, Line, Text
+from quarterdeck.domain.known_agents import KNOWN_AGENTS, SCRIPTED, KnownAgent
 from quarterdeck.errors import closest_name
 
 PROMPT_LENGTH = 100_000
@@ -135,12 +135,15 @@ class RoleDefinition(Definition):
         return KNOWN_AGENTS[self.agent] if self.agent else None
 
 
-class Role(RoleDefinition):
-    """A role that agents can have; `id` stays the same while the rest is changed.
+class Role(RoleDefinition, Defined):
+    """A role that agents can have."""
 
-    `source` is where it is defined: a config file, a command, or Quarterdeck itself.
-    """
 
-    id: str
-    name: Name
-    source: Literal["file", "command", "built-in"] = "command"
+# What there is as long as nobody has defined a role: enough to see everything work.
+BUILT_IN_ROLE = Role(
+    id="5c7a1f0e-93c1-5d0b-8a53-3c3c5d0f6b01",
+    name=DEFAULT_ROLE,
+    seeded_by=BUILT_IN,
+    agent=SCRIPTED,
+    description="Scripted agent that needs no model; add a role to work with a real one",
+)
