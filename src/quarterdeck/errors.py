@@ -594,3 +594,16 @@ def _listed(names: Sequence[str]) -> str:
 def _meant(folded: str | None, known: Sequence[str]) -> str | None:
     meant = next((name for name in known if name.lower() == folded), None)
     return f"did you mean {meant!r}?" if meant else None
+
+
+def error_from(body: Mapping[str, object]) -> QuarterdeckError:
+    """Return an error that another process of ours put on the wire, as a surface shows it."""
+    details = body.get("details")
+    facts: dict[str, object] = dict(details) if isinstance(details, Mapping) else {}
+    hint = facts.pop("hint", None)
+    category = facts.pop("category", body.get("code"))
+    kinds = (InvalidInput, NotFound, Conflict, Denied, Unavailable, TimedOut)
+    kind = next((kind for kind in kinds if kind.code == category), QuarterdeckError)
+    return kind(
+        str(body.get("message")), details=facts, hint=hint if isinstance(hint, str) else None
+    )

@@ -1,6 +1,7 @@
 """Where services keep things; each method runs inside a transaction of the store."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -89,11 +90,29 @@ class TraceRepository(Protocol):
         ...
 
 
-class DaemonRepository(Protocol):
-    """The processes that own rows: open traces now, agents and tasks later."""
+@dataclass(frozen=True, slots=True)
+class SeenDaemon:
+    """A process that has not been seen to end."""
 
-    def add(self, tx: Transaction, daemon_id: str, node_id: str, now: datetime) -> None:
+    daemon_id: str
+    node_id: str
+    host: str
+    seen_at: datetime
+
+
+class DaemonRepository(Protocol):
+    """The processes that own rows: open traces, agents and tasks."""
+
+    def add(self, tx: Transaction, daemon_id: str, node_id: str, host: str, now: datetime) -> None:
         """Note that a process has started."""
+        ...
+
+    def find(self, tx: Transaction, daemon_id: str) -> SeenDaemon | None:
+        """Return a process that has not been seen to end, or `None`."""
+        ...
+
+    def see(self, tx: Transaction, daemon_id: str, now: datetime) -> None:
+        """Note that a process is alive."""
         ...
 
     def list(self, tx: Transaction, node_id: str) -> Sequence[str]:
@@ -130,6 +149,10 @@ class TokenRepository(Protocol):
 
     def revoke(self, tx: Transaction, token_id: str, now: datetime) -> bool:
         """End a token's life; return whether it was living."""
+        ...
+
+    def remove_named(self, tx: Transaction, name: str) -> None:
+        """Forget every token of this name; safe to repeat."""
         ...
 
     def note_use(self, tx: Transaction, token_id: str, now: datetime) -> None:

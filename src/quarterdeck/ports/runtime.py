@@ -9,7 +9,8 @@ from typing import Protocol
 
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest
 from quarterdeck.domain.metadata import MetadataField
-from quarterdeck.domain.projects import Project, Role
+from quarterdeck.domain.projects import Project
+from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import Diff, Merged, Pushed, Saved, Workspace
 
@@ -81,8 +82,8 @@ class AgentRuntime(Protocol):
         """Stop every agent; when this returns, nothing of theirs is left running."""
         ...
 
-    async def plan(self, agent_id: str, name: str, project: Project) -> Workspace:
-        """Choose a workspace and check that it can be made; nothing is made yet."""
+    async def plan(self, agent_id: str, name: str, project: Project, role: Role) -> Workspace:
+        """Choose a workspace; check that it can be made, and the agent started. Nothing is made."""
         ...
 
     async def create(self, spec: AgentSpec, report: Report) -> Started:
