@@ -19,7 +19,6 @@ from quarterdeck.domain.fleet_answers import (
     ShowAgentResponse,
 )
 from quarterdeck.domain.ids import new_id
-from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.roles import DEFAULT_ROLE
 from quarterdeck.domain.tasks import Task, TaskState, checked_task
 from quarterdeck.domain.workspaces import Saved
@@ -123,7 +122,7 @@ class AgentService:
         """Start an agent again, whatever state it is in; it goes on with what was interrupted."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name}
+            asked = {"name": name}
             return await self._elsewhere.ask(agent, "restart", asked, RestartAgentResponse)
         spec, runtime = await self._fleet.runtime_of(agent)
         await self._fleet.crew.put_ashore(agent.id)
@@ -142,7 +141,7 @@ class AgentService:
         """Delete an agent in any state; its name is free at once, and its work is saved first."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name}
+            asked = {"name": name}
             return await self._elsewhere.ask(agent, "delete", asked, DeleteAgentResponse)
         await op.write(lambda tx: self._release(tx, agent))
         removal = self.removal(agent)

@@ -6,7 +6,6 @@ from quarterdeck.domain.fleet_answers import (
     PushAgentResponse,
     ShowAgentDiffResponse,
 )
-from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.domain.workspaces import Diff
 from quarterdeck.services.elsewhere import Elsewhere
@@ -32,7 +31,7 @@ class DiffService:
         """Return what an agent changed since it began, what it never committed included."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name, "page": page}
+            asked = {"name": name, "page": page}
             return await self._elsewhere.ask(agent, "diff", asked, ShowAgentDiffResponse)
         spec, runtime = await self._fleet.runtime_of(agent)
         return self._answer(agent.name, await runtime.diff(spec), page)
@@ -44,7 +43,7 @@ class DiffService:
         """Merge an agent's work into a branch of its repository."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name, "into": into}
+            asked = {"name": name, "into": into}
             return await self._elsewhere.ask(agent, "merge", asked, MergeAgentResponse)
         spec, runtime = await self._fleet.runtime_of(agent)
         merged = await runtime.merge(spec, into)
@@ -63,7 +62,7 @@ class DiffService:
         """Push an agent's branch to a remote of its repository."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name, "remote": remote, "branch": branch}
+            asked = {"name": name, "remote": remote, "branch": branch}
             return await self._elsewhere.ask(agent, "push", asked, PushAgentResponse)
         spec, runtime = await self._fleet.runtime_of(agent)
         pushed = await runtime.push(spec, remote, branch)

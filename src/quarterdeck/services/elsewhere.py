@@ -10,7 +10,7 @@ from typing import TypeVar
 from quarterdeck.domain.agents import Agent
 from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.ids import new_id
-from quarterdeck.domain.json import JsonObject
+from quarterdeck.domain.json import JsonValue
 from quarterdeck.errors import (
     AgentElsewhere,
     QuarterdeckError,
@@ -25,7 +25,7 @@ from quarterdeck.services.fleet import Fleet
 logger = logging.getLogger(__name__)
 
 A = TypeVar("A", bound=Answer)
-Handler = Callable[[JsonObject], Awaitable[Answer]]
+Handler = Callable[[Mapping[str, JsonValue]], Awaitable[Answer]]
 
 ANSWER_SECONDS = 40.0
 POLL_SECONDS = 0.25
@@ -44,7 +44,7 @@ class Elsewhere:
         self._store = fleet.operations.store
         self.handlers: Mapping[str, Handler] = {}
 
-    async def ask(self, agent: Agent, name: str, arguments: JsonObject, answer: type[A]) -> A:
+    async def ask(self, agent: Agent, name: str, arguments: Mapping[str, JsonValue], answer: type[A]) -> A:
         """Have the process that runs `agent` carry out a command, and return its answer.
 
         Raises:

@@ -11,7 +11,6 @@ from quarterdeck.domain.fleet_answers import (
     QuestionListResponse,
     QuestionRow,
 )
-from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.questions import Option, OptionKind, Question, option_of, option_of_id
 from quarterdeck.errors import InvalidInput, QuestionClosed, QuestionNotFound
 from quarterdeck.ports.store import Transaction
@@ -84,7 +83,7 @@ class QuestionService:
         agent = await self.operations.store.read(lambda tx: find(tx, question.agent_id))
         if agent is None:
             raise QuestionClosed(question.id, "withdrawn")
-        asked: JsonObject = {"question_id": question.id, "option_id": option_id, "kind": kind}
+        asked = {"question_id": question.id, "option_id": option_id, "kind": kind}
         return await self._elsewhere.ask(agent, "answer", asked, QuestionAnswerResponse)
 
 

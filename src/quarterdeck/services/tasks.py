@@ -13,7 +13,6 @@ from quarterdeck.domain.fleet_answers import (
     TaskInfo,
 )
 from quarterdeck.domain.ids import new_id
-from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.tasks import OPEN, Task, TaskState, Usage, checked_task
 from quarterdeck.errors import AgentBusy, AgentNotOnline, NoTaskRunning
 from quarterdeck.ports.store import Transaction
@@ -39,7 +38,7 @@ class TaskService:
         checked_task(text, "task_description")
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name, "text": text, "queue": queue}
+            asked = {"name": name, "text": text, "queue": queue}
             return await self._elsewhere.ask(agent, "start_task", asked, StartAgentTaskResponse)
         answer = await op.commit(lambda tx: self._give(tx, name, text, queue=queue))
         self._fleet.crew.wake(agent.id)
@@ -51,7 +50,7 @@ class TaskService:
         """Interrupt what an agent does, and see whether it stops."""
         agent = await self._fleet.find(name)
         if not self._fleet.is_ours(agent):
-            asked: JsonObject = {"name": name}
+            asked = {"name": name}
             return await self._elsewhere.ask(agent, "cancel", asked, CancelAgentTaskResponse)
         agent = await op.write(lambda tx: self._mark_canceling(tx, name))
         self._fleet.crew.changes.tell()
