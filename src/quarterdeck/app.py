@@ -22,6 +22,7 @@ from quarterdeck.services.calls import Calls
 from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
+from quarterdeck.services.projects import ProjectService, Seeds
 from quarterdeck.services.recorder import Recorder
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
@@ -62,6 +63,7 @@ class Quarterdeck:
     tokens: TokenService
     daemons: DaemonService
     archives: ArchiveService
+    projects: ProjectService
     redactor: Redactor
 
     @asynccontextmanager
@@ -100,7 +102,9 @@ async def open_quarterdeck(
     clock, meter = clock or SystemClock(), meter or NoMeter()
     store, memory = await asyncio.to_thread(_open_store, settings)
     try:
-        yield _build(settings, store, memory, clock, meter)
+        deck = _build(settings, store, memory, clock, meter)
+        await deck.projects.seed()
+        yield deck
     finally:
         with anyio.CancelScope(shield=True):
             await store.close()
@@ -134,8 +138,10 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
+    from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
+    from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
     from quarterdeck.repositories.sql.tokens import SqlTokenRepository
     from quarterdeck.repositories.sql.traces import SqlTraceRepository
 
@@ -152,6 +158,7 @@ def _build(
     )
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
+    seeds = Seeds(presence.node_id, settings.projects, settings.roles, demo_project(settings.home))
     return Quarterdeck(
         settings=settings,
         calls=Calls(store, recorder, clock, meter),
@@ -160,6 +167,7 @@ def _build(
         tokens=TokenService(operations, SqlTokenRepository()),
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
         archives=ArchiveService(operations, lambda: _archives(settings, clock), trace_rows),
+        projects=ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds),
         redactor=redactor,
     )
 

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from quarterdeck.domain.definitions import Defined
 from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.memory import MemoryEntry
 from quarterdeck.domain.tokens import Token
 from quarterdeck.domain.trace import Trace, TraceStatus
 from quarterdeck.ports.store import Transaction
+
+D = TypeVar("D", bound=Defined)
 
 
 class MemoryRepository(Protocol):
@@ -157,4 +160,20 @@ class TokenRepository(Protocol):
 
     def note_use(self, tx: Transaction, token_id: str, now: datetime) -> None:
         """Remember when a token was used last; the past is not written over the present."""
+        ...
+
+
+class DefinitionRepository(Protocol[D]):
+    """Projects, or roles."""
+
+    def put(self, tx: Transaction, defined: D, now: datetime) -> None:
+        """Keep a definition, in place of the one with the same id; no other has its name."""
+        ...
+
+    def list(self, tx: Transaction) -> Sequence[D]:
+        """Return all of them by name, without regard to case."""
+        ...
+
+    def remove(self, tx: Transaction, defined_id: str) -> bool:
+        """Forget a definition; return whether it was there."""
         ...
