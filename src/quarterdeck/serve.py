@@ -221,7 +221,7 @@ def _mcp(deck: Quarterdeck) -> FastMCP[Any]:
 
 
 def _services(deck: Quarterdeck) -> Services:
-    return Services(deck.calls, deck.memory, deck.traces, deck.redactor)
+    return Services(deck.calls, deck.fleet, deck.memory, deck.traces, deck.redactor)
 
 
 def _words(deck: Quarterdeck, mcp: FastMCP[Any]) -> Words:

@@ -29,7 +29,7 @@ class AgentLogService:
             span = rows.span(tx, agent.id)
             last = span.last - (page - 1) * page_size
             first = max(last - page_size + 1, span.first)
-            entries = rows.entries(tx, agent.id, first, last) if last >= first else []
+            entries = rows.entries(tx, agent.id, first, last)
             return ShowAgentLogResponse(
                 agent_name=agent.name,
                 logs=[self._detail(entry) for entry in entries],

@@ -80,4 +80,4 @@ def _shared(sight: Sight) -> dict[str, Any]:
 
 def _detail(each: MetadataField) -> FieldDetail:
     schema = FieldSchema(description=each.description, include_in_list=each.include_in_list)
-    return FieldDetail(value=each.value, error=each.error, field_schema=schema)
+    return FieldDetail(value=each.value, error=each.error, schema=schema)

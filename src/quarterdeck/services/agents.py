@@ -81,7 +81,7 @@ class AgentService:
         message = f"Agent {name!r} created successfully"
         return CreateAgentResponse(
             agent=detail_of(Sight(agent)),
-            message=f"{message}; {choice.note}" if choice.note else message,
+            message=f"{message}; {choice.remark}" if choice.remark else message,
         )
 
     @operation("agent.list", Effect.READ)

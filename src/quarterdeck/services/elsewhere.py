@@ -44,7 +44,9 @@ class Elsewhere:
         self._store = fleet.operations.store
         self.handlers: Mapping[str, Handler] = {}
 
-    async def ask(self, agent: Agent, name: str, arguments: Mapping[str, JsonValue], answer: type[A]) -> A:
+    async def ask(
+        self, agent: Agent, name: str, arguments: Mapping[str, JsonValue], answer: type[A]
+    ) -> A:
         """Have the process that runs `agent` carry out a command, and return its answer.
 
         Raises:

@@ -47,7 +47,9 @@ async def quarterdeck_for_tests(
     flags = {"home": home, "database.url": database_url, **(settings or {})}
     loaded = load_settings(flags=flags, environ={})
     async with open_quarterdeck(loaded, clock=clock) as opened, _one_process(opened.daemons):
-        services = Services(opened.calls, opened.memory, opened.traces, opened.redactor)
+        services = Services(
+            opened.calls, opened.fleet, opened.memory, opened.traces, opened.redactor
+        )
         offer = Offer(loaded.server.toolsets, read_only=loaded.server.read_only)
         yield Deck(opened, services, build_server(services, offer))
 

@@ -123,12 +123,12 @@ def _definitions(name: str) -> Table:
     return Table(
         name,
         metadata,
-        Column("id", _exact(), primary_key=True),
-        Column("name", _exact(), nullable=False),
-        Column("name_folded", _exact(), nullable=False),
-        Column("seeded_by", _exact()),
+        Column("id", exact(), primary_key=True),
+        Column("name", exact(), nullable=False),
+        Column("name_folded", exact(), nullable=False),
+        Column("seeded_by", exact()),
         Column("definition", Text(), nullable=False),
-        Column("updated_at", _big(), nullable=False),
+        Column("updated_at", big(), nullable=False),
         Index(f"{name}_name", "name_folded", unique=True),
         sqlite_with_rowid=False,
     )
