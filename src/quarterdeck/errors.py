@@ -12,6 +12,8 @@
     + ToolNotFound          NOT_FOUND               3   404
     + AgentNotFound         NOT_FOUND               3   404
     + QuestionNotFound      NOT_FOUND               3   404
+    + ProjectNotFound       NOT_FOUND               3   404
+    + RoleNotFound          NOT_FOUND               3   404
   x Conflict                CONFLICT                4   409  the request does not fit the state
     + DatabaseBehind        CONFLICT                4   409  it waits for `db upgrade`
     + DatabaseAhead         CONFLICT                4   409  a newer program was here
@@ -22,6 +24,8 @@
     + AgentExists           CONFLICT                4   409  its name is taken
     + AgentBusy             CONFLICT                4   409  it works on another task
     + QuestionClosed        CONFLICT                4   409  it was answered, or came to its end
+    + AlreadyDefined        CONFLICT                4   409  a project or role has the name
+    + DefinedElsewhere      CONFLICT                4   409  a file has it, or the program itself
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
@@ -32,6 +36,8 @@
     + AgentElsewhere        SERVICE_UNAVAILABLE     6   503  the daemon that runs it is away
     + CannotInterrupt       SERVICE_UNAVAILABLE     6   503  its runtime has no way to
     + WorkNotSaved          SERVICE_UNAVAILABLE     6   503  so its workspace was not removed
+    + AgentNotInstalled     SERVICE_UNAVAILABLE     6   503  its program is not on this machine
+    + InstallFailed         SERVICE_UNAVAILABLE     6   503  its program could not be fetched
   x TimedOut                TIMEOUT                 7   504  the deadline passed
   x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
   x AgentFailed             INTERNAL_ERROR          1   500  an agent did not start, or broke off
@@ -240,6 +246,35 @@ class QuestionNotFound(NotFound):
         )
 
 
+class ProjectNotFound(NotFound):
+    """No project has this name, in whatever spelling."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        closest = closest_name(name.lower(), [each.lower() for each in known])
+        super().__init__(
+            f"Project {name!r} not found; there is {_listed(known)}",
+            details={"project": name, "projects": list(known)},
+            hint=_meant(closest, known) or "'quarterdeck projects add' makes a new one",
+        )
+
+
+class RoleNotFound(NotFound):
+    """No role has this name, or the project does not offer it."""
+
+    def __init__(self, name: str, project: str | None, known: Sequence[str]) -> None:
+        closest = closest_name(name.lower(), [each.lower() for each in known])
+        where = f" in project {project!r}" if project else ""
+        super().__init__(
+            f"Role {name!r} not found{where}; there is {_listed(known)}",
+            details={
+                "role": name,
+                **({"project": project} if project else {}),
+                "roles": list(known),
+            },
+            hint=_meant(closest, known) or "'quarterdeck roles add' makes a new one",
+        )
+
+
 class Conflict(QuarterdeckError):
     """The request is sound but does not fit the present state."""
 
@@ -344,6 +379,31 @@ class QuestionClosed(Conflict):
             f"Question {question_id!r} is {state} and takes no answer any more",
             details={"question_id": question_id, "state": state},
             hint="question_list shows the questions that are open",
+        )
+
+
+class AlreadyDefined(Conflict):
+    """Names of projects, and those of roles, are unique without regard to case."""
+
+    def __init__(self, noun: str, name: str) -> None:
+        super().__init__(
+            f"There is a {noun} {name!r} already",
+            details={noun: name},
+            hint=f"choose another name, or run 'quarterdeck {noun}s remove {name!r}' first",
+        )
+
+
+class DefinedElsewhere(Conflict):
+    """What a file defines would be back with the next start."""
+
+    def __init__(self, noun: str, name: str, *, is_built_in: bool) -> None:
+        where = "part of Quarterdeck" if is_built_in else "defined in a config file"
+        super().__init__(
+            f"The {noun} {name!r} is {where} and cannot be removed by a command",
+            details={noun: name},
+            hint=f"it disappears once there is a {noun} of your own"
+            if is_built_in
+            else "remove it from config.toml; 'quarterdeck config path' says where that is",
         )
 
 
@@ -463,6 +523,30 @@ class WorkNotSaved(Unavailable):
         )
 
 
+class AgentNotInstalled(Unavailable):
+    """Creating an agent downloads nothing, so its program has to be there before."""
+
+    def __init__(self, agent: str, program: str, *, can_be_fetched: bool) -> None:
+        super().__init__(
+            f"The program {program!r} of agent {agent!r} is not on this machine",
+            details={"agent": agent, "program": program},
+            hint=f"run 'quarterdeck roles install {agent}'"
+            if can_be_fetched
+            else f"install {program!r} and see that it is on the PATH of the daemon",
+        )
+
+
+class InstallFailed(Unavailable):
+    """A program could not be fetched; nothing of it is left behind."""
+
+    def __init__(self, agent: str, problem: str, *, hint: str) -> None:
+        super().__init__(
+            f"Agent {agent!r} could not be installed: {problem}",
+            details={"agent": agent, "problem": problem},
+            hint=hint,
+        )
+
+
 class TimedOut(QuarterdeckError):
     """The deadline passed before the work was done."""
 
@@ -501,3 +585,12 @@ def closest_name(name: str, known: Sequence[str]) -> str | None:
     # A beginning is far from the whole by its letters, and still what was meant.
     longer = [word for word in known if len(name) >= SHORTEST_BEGINNING and word.startswith(name)]
     return next(iter([*close, *longer]), None)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names) or "none"
+
+
+def _meant(folded: str | None, known: Sequence[str]) -> str | None:
+    meant = next((name for name in known if name.lower() == folded), None)
+    return f"did you mean {meant!r}?" if meant else None

@@ -4,32 +4,40 @@
 table of token arrays (see `memory_index.py`); the first migration creates it.
 """
 
-from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, Table, Text, literal_column
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import Column, Index, Integer, Table, Text, literal_column
 
-metadata = MetaData()
+from quarterdeck.repositories.sql.columns import big, exact, metadata
+from quarterdeck.repositories.sql.fleet_tables import (
+    agent_log_table,
+    agents_table,
+    commands_table,
+    questions_table,
+    tasks_table,
+)
 
-
-def _big() -> TypeEngine[int]:
-    # SQLite's row id must be declared INTEGER; it is 64 bits wide all the same.
-    return BigInteger().with_variant(Integer(), "sqlite")
-
-
-def _exact() -> TypeEngine[str]:
-    # Byte order on both databases: `prefix` is case-sensitive and ranges follow code points.
-    return Text().with_variant(Text(collation="C"), "postgresql")
-
+__all__ = [
+    "agent_log_table",
+    "agents_table",
+    "commands_table",
+    "daemons_table",
+    "memory_table",
+    "metadata",
+    "questions_table",
+    "tasks_table",
+    "tokens_table",
+    "traces_table",
+]
 
 memory_table = Table(
     "memory",
     metadata,
-    Column("seq", _big(), primary_key=True, autoincrement=False),
-    Column("place", _big(), nullable=False),
-    Column("namespace", _exact(), nullable=False),
-    Column("key", _exact(), nullable=False),
-    Column("key_folded", _exact(), nullable=False),
+    Column("seq", big(), primary_key=True, autoincrement=False),
+    Column("place", big(), nullable=False),
+    Column("namespace", exact(), nullable=False),
+    Column("key", exact(), nullable=False),
+    Column("key_folded", exact(), nullable=False),
     Column("value", Text(), nullable=False),
-    Column("stored_at", _big(), nullable=False),
+    Column("stored_at", big(), nullable=False),
     Index("memory_name", "namespace", "key", unique=True),
     Index("memory_place", "place", unique=True),
     sqlite_autoincrement=True,
@@ -41,17 +49,17 @@ memory_table = Table(
 traces_table = Table(
     "traces",
     metadata,
-    Column("trace_id", _exact(), primary_key=True),
-    Column("parent_id", _exact()),
+    Column("trace_id", exact(), primary_key=True),
+    Column("parent_id", exact()),
     Column("workflow_id", Text(), nullable=False),
     Column("operation", Text()),
     Column("surface", Text(), nullable=False),
     Column("actor", Text(), nullable=False),
-    Column("daemon_id", _exact(), nullable=False),
+    Column("daemon_id", exact(), nullable=False),
     Column("status", Text(), nullable=False),
-    Column("started_at", _big(), nullable=False),
-    Column("ended_at", _big()),
-    Column("duration_us", _big(), nullable=False),
+    Column("started_at", big(), nullable=False),
+    Column("ended_at", big()),
+    Column("duration_us", big(), nullable=False),
     Column("event_count", Integer(), nullable=False),
     Column("events", Text(), nullable=False),
 )
@@ -78,9 +86,11 @@ Index(
 daemons_table = Table(
     "daemons",
     metadata,
-    Column("daemon_id", _exact(), primary_key=True),
-    Column("node_id", _exact(), nullable=False),
-    Column("started_at", _big(), nullable=False),
+    Column("daemon_id", exact(), primary_key=True),
+    Column("node_id", exact(), nullable=False),
+    Column("started_at", big(), nullable=False),
+    Column("host", Text(), nullable=False, server_default=""),
+    Column("seen_at", big(), nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 
@@ -88,14 +98,14 @@ daemons_table = Table(
 tokens_table = Table(
     "tokens",
     metadata,
-    Column("id", _exact(), primary_key=True),
-    Column("name", _exact(), nullable=False),
-    Column("hash", _exact(), nullable=False),
+    Column("id", exact(), primary_key=True),
+    Column("name", exact(), nullable=False),
+    Column("hash", exact(), nullable=False),
     Column("scopes", Text(), nullable=False),
-    Column("created_at", _big(), nullable=False),
-    Column("expires_at", _big()),
-    Column("revoked_at", _big()),
-    Column("last_used_at", _big()),
+    Column("created_at", big(), nullable=False),
+    Column("expires_at", big()),
+    Column("revoked_at", big()),
+    Column("last_used_at", big()),
     Index("tokens_hash", "hash", unique=True),
     sqlite_with_rowid=False,
 )

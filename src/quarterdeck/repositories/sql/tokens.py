@@ -9,7 +9,15 @@ from quarterdeck.domain.access import Scope
 from quarterdeck.domain.tokens import Token
 from quarterdeck.ports.store import Transaction
 from quarterdeck.repositories.sql.tables import tokens_table as t
-from quarterdeck.repositories.sql.transaction import Row, Statement, from_micros, sql, to_micros
+from quarterdeck.repositories.sql.transaction import (
+    Row,
+    Statement,
+    from_micros,
+    read_moment,
+    sql,
+    stored_moment,
+    to_micros,
+)
 
 _THIS = t.c.id == bindparam("the_token")
 _NOW = bindparam("now", type_=t.c.last_used_at.type)
@@ -38,9 +46,9 @@ class SqlTokenRepository:
             "hash": token.hash,
             "scopes": ",".join(scope for scope in Scope if scope in token.scopes),
             "created_at": to_micros(token.created_at),
-            "expires_at": _stored(token.expires_at),
-            "revoked_at": _stored(token.revoked_at),
-            "last_used_at": _stored(token.last_used_at),
+            "expires_at": stored_moment(token.expires_at),
+            "revoked_at": stored_moment(token.revoked_at),
+            "last_used_at": stored_moment(token.last_used_at),
         }
         sql(tx).run(_ADD, row)
 
@@ -82,15 +90,7 @@ def _token(row: Row) -> Token:
         hash=secret_hash,
         scopes=frozenset(Scope(scope) for scope in scopes.split(",")),
         created_at=from_micros(created_at),
-        expires_at=_read(expires_at),
-        revoked_at=_read(revoked_at),
-        last_used_at=_read(last_used_at),
+        expires_at=read_moment(expires_at),
+        revoked_at=read_moment(revoked_at),
+        last_used_at=read_moment(last_used_at),
     )
-
-
-def _stored(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _read(stored: int | None) -> datetime | None:
-    return None if stored is None else from_micros(stored)

@@ -102,3 +102,13 @@ def to_micros(moment: datetime) -> int:
 def from_micros(stored: int) -> datetime:
     """Return a stored time."""
     return _EPOCH + timedelta(microseconds=stored)
+
+
+def stored_moment(moment: datetime | None) -> int | None:
+    """Return a time that may be missing as it is stored."""
+    return None if moment is None else to_micros(moment)
+
+
+def read_moment(stored: int | None) -> datetime | None:
+    """Return a stored time that may be missing."""
+    return None if stored is None else from_micros(stored)
