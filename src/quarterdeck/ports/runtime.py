@@ -9,7 +9,8 @@ from typing import Protocol
 
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest
 from quarterdeck.domain.metadata import MetadataField
-from quarterdeck.domain.projects import Project, Role
+from quarterdeck.domain.projects import Project
+from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import Diff, Merged, Pushed, Saved, Workspace
 
@@ -53,7 +54,11 @@ class RuntimeListener(Protocol):
         ...
 
     async def asked(self, agent_id: str, request: PermissionRequest) -> str | None:
-        """Return the id of the chosen option, or `None` to withdraw; may take a person's time."""
+        """Return the id of the chosen option, or `None` to withdraw; may take a person's time.
+
+        It is cancelled when the answer is no longer wanted: the task was interrupted, or the
+        agent is gone.
+        """
         ...
 
     async def gone(self, agent_id: str, reason: str) -> None:

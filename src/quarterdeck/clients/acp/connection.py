@@ -83,7 +83,7 @@ class Connection:
             return answer
         number = next(self._ids)
         self._pending[number] = answer
-        answer.add_done_callback(lambda _: self._pending.pop(number, None))
+        answer.add_done_callback(lambda _: self._forget(number))
         self._send({"id": number, "method": method, "params": params})
         return answer
 
@@ -100,6 +100,11 @@ class Connection:
         """Stop working on whatever the agent has asked for."""
         for task in self._open.values():
             task.cancel()
+
+    def _forget(self, number: int) -> None:
+        answer = self._pending.pop(number)
+        if not answer.cancelled():
+            answer.exception()  # whoever waited may be gone, and that is no news then
 
     async def _deal_with(self, line: bytes | TooLong) -> None:
         message = _parsed(line)
@@ -130,10 +135,7 @@ class Connection:
             if task := self._open.get(_key(params.get("requestId"))):
                 task.cancel()
             return
-        try:
-            await self._peer.notified(method, params)
-        except Exception:  # the next message may fare better, and the agent must not hang
-            logger.exception("Could not deal with %s", method)
+        await self._tell(self._peer.notified(method, params))
 
     async def _be_requested(self, number: object, method: str, params: Message) -> None:
         key = _key(number)
@@ -176,12 +178,18 @@ class Connection:
             return
         self._unreadable += 1
         if self._unreadable == 1:
-            await self._peer.puzzled(_description(line))
+            await self._tell(self._peer.puzzled(_description(line)))
 
     async def _tell_unreadable(self) -> None:
         more, self._unreadable = self._unreadable - 1, 0
         if more > 0:
-            await self._peer.puzzled(f"and {more} more of that kind")
+            await self._tell(self._peer.puzzled(f"and {more} more of that kind"))
+
+    async def _tell(self, telling: Coroutine[Any, Any, None]) -> None:
+        try:
+            await telling
+        except Exception:  # the next message may fare better, and the agent must not hang
+            logger.exception("Could not take note of what an agent sent")
 
     def _close(self) -> None:
         self._is_closed = True

@@ -27,13 +27,13 @@ class RpcError(Exception):
             return cls(INTERNAL_ERROR, str(error))
         fields = cast("dict[str, Any]", error)
         code, message, data = fields.get("code"), fields.get("message"), fields.get("data")
-        details: object = (
-            cast("dict[str, Any]", data).get("details") if isinstance(data, dict) else data
-        )
+        details: object = data
+        if isinstance(data, dict):
+            details = cast("dict[str, Any]", data).get("details")
         return cls(
             code if isinstance(code, int) else INTERNAL_ERROR,
             message if isinstance(message, str) else "unknown error",
-            str(data) if data else None,
+            str(details) if details else None,
         )
 
     @property

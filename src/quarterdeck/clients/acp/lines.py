@@ -1,5 +1,6 @@
 """A stream of bytes as lines, none longer than we care to hold."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -50,5 +51,7 @@ async def lines_of(source: ByteSource, *, longest: int = LONGEST) -> AsyncIterat
             line.add(part)
             yield line.take()
         line.add(rest)
+        # A reader with bytes at hand does not let others run, and other agents are to be heard too.
+        await asyncio.sleep(0)
     if last := line.take():
         yield last
