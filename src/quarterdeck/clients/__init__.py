@@ -1,0 +1,1 @@
+"""Speakers of protocols and programs: they know the wire, not our domain."""

@@ -1,0 +1,1 @@
+"""Where agents live, and what can be asked of them there."""
