@@ -5,8 +5,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-# A line of an agent may hold a whole file.
-LONGEST_LINE = 16 << 20
+# What an agent writes while nobody reads stays in its pipe, not in our memory.
+MOST_UNREAD_BYTES = 64 << 10
 LAST_BYTES_SECONDS = 1
 
 
@@ -53,7 +53,7 @@ async def open_stdio(stderr: Path) -> tuple[Stdio, Sequence[int]]:
     their_stdin, our_stdin = os.pipe()
     our_stdout, their_stdout = os.pipe()
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    reader = asyncio.StreamReader(limit=MOST_UNREAD_BYTES)
     into = await loop.connect_write_pipe(
         lambda: _Ending(asyncio.StreamReader()), os.fdopen(our_stdin, "wb", 0)
     )

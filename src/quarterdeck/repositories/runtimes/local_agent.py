@@ -108,10 +108,11 @@ class LocalAgent:
     async def stop(self) -> None:
         """End it, in good order if it goes along, and everything that it has started."""
         self._is_stopping = True
-        if not self._ended.done():
+        try:
             with suppress(TimeoutError, Disconnected, RpcError):
                 await asyncio.wait_for(self._part(), self._patience.good_order_seconds)
-        self._is_to_end.set()
+        finally:
+            self._is_to_end.set()
         await asyncio.shield(self._watching)
 
     async def _part(self) -> None:
@@ -184,7 +185,13 @@ class LocalAgent:
         await self._stop_reading()
         self._ended.set_result(self._reason(code))
         if not self._is_stopping:
+            await self._tell_end()
+
+    async def _tell_end(self) -> None:
+        try:
             await self._on_end(self, self._ended.result())
+        except Exception:  # whoever is told later stops it still
+            logger.exception("Could not take note of the end of an agent")
 
     async def _stop_reading(self) -> None:
         await asyncio.wait({self._reading}, timeout=self._patience.last_words_seconds)

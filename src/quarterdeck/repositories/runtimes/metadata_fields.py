@@ -10,22 +10,13 @@ import anyio
 from quarterdeck.clients.taskfile.reading import TaskField
 from quarterdeck.clients.taskfile.running import MOST_OUTPUT, Finished, TooMuchOutput, run_field
 from quarterdeck.domain.json import JsonValue
+from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.repositories.runtimes.metadata_values import Unfit, value_of
 
 MOST_ERROR = 200
 # What `task` adds to a failure: it tells less than the command's own words.
 TASK_REMARK = re.compile(r"task: (?:\[.*\]|Failed to run task )")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
-
-
-@dataclass(frozen=True)
-class MetadataField:
-    """A value, or null with the reason; either way what the field is about."""
-
-    value: JsonValue
-    error: str | None
-    description: str
-    include_in_list: bool
 
 
 @dataclass(frozen=True)
