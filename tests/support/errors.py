@@ -11,15 +11,20 @@ from quarterdeck.errors import (
     DaemonRunning,
     DatabaseAhead,
     DatabaseBehind,
+    GitFailed,
+    GitMissing,
     InternalError,
     InvalidArchive,
     InvalidMetadata,
+    MergeConflict,
     QuarterdeckError,
+    SetupFailed,
     StorageUnavailable,
     ToolNotFound,
     TraceNotFound,
     Unauthenticated,
     UnusableFile,
+    WorkNotSaved,
 )
 
 # Those that are made from facts; all others take a message.
@@ -38,6 +43,11 @@ FROM_FACTS: dict[type[QuarterdeckError], Callable[[], QuarterdeckError]] = {
     InvalidMetadata: lambda: InvalidMetadata("metadata.yaml", [(3, "tools.x", "is unknown")]),
     ArchiveAhead: lambda: ArchiveAhead("/srv/a.zip", "9.0", "9999", "0001"),
     CannotWrite: lambda: CannotWrite("/srv", "No space left on device"),
+    GitFailed: lambda: GitFailed(["push"], 128, "fatal: no such remote"),
+    GitMissing: lambda: GitMissing("it is not installed", "2.38"),
+    MergeConflict: lambda: MergeConflict("quarterdeck/sony", "main", ["a.py"]),
+    SetupFailed: lambda: SetupFailed("npm ci", "ended with code 1", ["npm: not found"]),
+    WorkNotSaved: lambda: WorkNotSaved("workspaces/sony-1", "the disk is full"),
     StorageUnavailable: lambda: StorageUnavailable("the disk is full"),
     InternalError: lambda: InternalError("r1"),
 }

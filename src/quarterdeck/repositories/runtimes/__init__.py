@@ -1,0 +1,1 @@
+"""Where agents live: implementations of the runtime port."""
