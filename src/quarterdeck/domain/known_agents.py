@@ -37,7 +37,7 @@ class KnownAgent:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     # What `session/new` has to carry as `_meta`.
     session_meta: JsonObject = field(default_factory=dict[str, JsonValue])
-    # Where in `_meta` it takes instructions for the whole session; else they go with the first task.
+    # Where in `_meta` it takes instructions; without, they go with the first task.
     instructions_meta: tuple[str, ...] = ()
     # Variable with a folder of its own, in which it keeps conversations.
     state_variable: str | None = None

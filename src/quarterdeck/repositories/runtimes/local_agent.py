@@ -6,7 +6,7 @@ Importing this loads the protocol's schema: see `local.py`.
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -213,7 +213,7 @@ class LocalAgent:
         await self._listener.heard(self.spec.agent_id, event)
 
     @contextmanager
-    def _muted(self) -> Iterator[None]:
+    def _muted(self) -> Generator[None]:
         self._is_muted = True
         try:
             yield

@@ -9,7 +9,6 @@ import anyio
 
 from quarterdeck.clients.taskfile.reading import TaskField
 from quarterdeck.clients.taskfile.running import MOST_OUTPUT, Finished, TooMuchOutput, run_field
-from quarterdeck.domain.json import JsonValue
 from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.repositories.runtimes.metadata_values import Unfit, value_of
 
