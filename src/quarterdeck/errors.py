@@ -26,6 +26,9 @@
     + QuestionClosed        CONFLICT                4   409  it was answered, or came to its end
     + AlreadyDefined        CONFLICT                4   409  a project or role has the name
     + DefinedElsewhere      CONFLICT                4   409  a file has it, or the program itself
+    + GitFailed             CONFLICT                4   409  git refused what it was asked
+    + MergeConflict         CONFLICT                4   409  two branches changed the same lines
+    + SetupFailed           CONFLICT                4   409  a project's setup command failed
   x Denied                  DENIED                  5   403  a rule or the read-only mode refused
     + Unauthenticated       DENIED                  5   401  no access token that is valid
   x Unavailable             SERVICE_UNAVAILABLE     6   503  a part we depend on does not answer
@@ -38,6 +41,7 @@
     + WorkNotSaved          SERVICE_UNAVAILABLE     6   503  so its workspace was not removed
     + AgentNotInstalled     SERVICE_UNAVAILABLE     6   503  its program is not on this machine
     + InstallFailed         SERVICE_UNAVAILABLE     6   503  its program could not be fetched
+    + GitMissing            SERVICE_UNAVAILABLE     6   503  git is not installed, or too old
   x TimedOut                TIMEOUT                 7   504  the deadline passed
   x InternalError           INTERNAL_ERROR          1   500  a bug, or a backend's broken answer
   x AgentFailed             INTERNAL_ERROR          1   500  an agent did not start, or broke off
@@ -52,6 +56,8 @@ from typing import ClassVar
 
 # More than anybody mends in one go; a file that is no metadata at all can have any number.
 _MOST_PROBLEMS = 200
+# As many as read well in one sentence; the details have all.
+_MOST_SHOWN = 5
 
 
 SHORTEST_BEGINNING = 3
@@ -407,6 +413,48 @@ class DefinedElsewhere(Conflict):
         )
 
 
+class GitFailed(Conflict):
+    """git ended with a complaint; `stderr` has it whole, the message its last line."""
+
+    def __init__(self, arguments: Sequence[str], code: int, stderr: str) -> None:
+        lines = stderr.strip().splitlines()
+        complaint = lines[-1] if lines else f"exit code {code}"
+        super().__init__(
+            f"git {arguments[0] if arguments else ''} failed: {complaint}",
+            details={"arguments": list(arguments), "exitCode": code, "stderr": stderr},
+            hint="mend what git complains about, and try again",
+        )
+        self.arguments = tuple(arguments)
+        self.exit_status = code
+        self.stderr = stderr
+
+
+class MergeConflict(Conflict):
+    """Both branches changed the same places; neither was touched."""
+
+    def __init__(self, branch: str, into: str, files: Sequence[str]) -> None:
+        shown = ", ".join(repr(name) for name in files[:_MOST_SHOWN])
+        more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
+        super().__init__(
+            f"{branch!r} cannot be merged into {into!r}: both changed {shown}{more}",
+            details={"branch": branch, "into": into, "files": list(files)},
+            hint=f"nothing was changed; merge {into!r} into {branch!r} first, for example by"
+            " giving the agent that task, and try again",
+        )
+        self.files = tuple(files)
+
+
+class SetupFailed(Conflict):
+    """The setup command of a project did not end well; the agent was not started."""
+
+    def __init__(self, command: str, problem: str, output: Sequence[str]) -> None:
+        super().__init__(
+            f"The setup command {command!r} {problem}",
+            details={"command": command, "problem": problem, "output": list(output)},
+            hint="the output has its last lines; mend the project's setup command, and try again",
+        )
+
+
 class Denied(QuarterdeckError):
     """A rule refused the request; `details["rule"]` names it."""
 
@@ -544,6 +592,17 @@ class InstallFailed(Unavailable):
             f"Agent {agent!r} could not be installed: {problem}",
             details={"agent": agent, "problem": problem},
             hint=hint,
+        )
+
+
+class GitMissing(Unavailable):
+    """Workspaces of repositories are made by the git program."""
+
+    def __init__(self, problem: str, needed: str) -> None:
+        super().__init__(
+            f"git cannot be used: {problem}",
+            details={"problem": problem, "needed": needed},
+            hint=f"install git {needed} or newer and see that it is on the PATH",
         )
 
 

@@ -16,7 +16,12 @@ from quarterdeck.errors import InvalidSettings, closest_name
 
 PREFIX = "QUARTERDECK_"
 # Variables of ours that are no settings: other parts of the program give and take them.
-RESERVED = ("QUARTERDECK_TASKFILE", "QUARTERDECK_TOKEN", "QUARTERDECK_UPDATE_SNAPS")
+RESERVED = (
+    "QUARTERDECK_AGENT_MARK",
+    "QUARTERDECK_TASKFILE",
+    "QUARTERDECK_TOKEN",
+    "QUARTERDECK_UPDATE_SNAPS",
+)
 # What other programs call one of our settings; our own name wins over it.
 STANDARD_NAMES = {"telemetry.otlp_endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
 

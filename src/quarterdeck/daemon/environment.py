@@ -14,9 +14,11 @@ INHERITED = frozenset(
 )
 INHERITED_PREFIXES = ("LC_", "OTEL_", "QUARTERDECK_", "XDG_")
 # What one client asked to be offered is not for all clients, and what a service manager told its
-# own daemon does not hold for one that somebody else starts.
+# own daemon does not hold for one that somebody else starts. An agent's mark would have a daemon
+# that the agent started ended with it.
 NOT_INHERITED = frozenset(
     {
+        "QUARTERDECK_AGENT_MARK",
         "QUARTERDECK_SERVER_MANAGED",
         "QUARTERDECK_SERVER_READ_ONLY",
         "QUARTERDECK_SERVER_TOOLSETS",

@@ -37,6 +37,10 @@ class KnownAgent:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     # What `session/new` has to carry as `_meta`.
     session_meta: JsonObject = field(default_factory=dict[str, JsonValue])
+    # Where in `_meta` it takes instructions; without, they go with the first task.
+    instructions_meta: tuple[str, ...] = ()
+    # Variable with a folder of its own, in which it keeps conversations.
+    state_variable: str | None = None
     modes: tuple[str, ...] = ()
     # Whether a mode is set by `session/set_mode`, or is a config option like the model.
     mode_is_option: bool = False
@@ -59,6 +63,7 @@ KNOWN_AGENTS = {
             credentials=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
             # It offers to skip all questions otherwise, and then refuses to start as root.
             session_meta={"claudeCode": {"options": {"allowDangerouslySkipPermissions": False}}},
+            instructions_meta=("systemPrompt", "append"),
             modes=("default", "acceptEdits", "plan", "auto"),
         ),
         KnownAgent(
@@ -110,6 +115,7 @@ KNOWN_AGENTS = {
             name=SCRIPTED,
             title="The scripted agent of Quarterdeck, which needs no model",
             command=("python", "-m", "quarterdeck.testing.scripted_agent"),
+            state_variable="QUARTERDECK_SCRIPTED_STATE",
         ),
     )
 }

@@ -54,7 +54,11 @@ class RuntimeListener(Protocol):
         ...
 
     async def asked(self, agent_id: str, request: PermissionRequest) -> str | None:
-        """Return the id of the chosen option, or `None` to withdraw; may take a person's time."""
+        """Return the id of the chosen option, or `None` to withdraw; may take a person's time.
+
+        It is cancelled when the answer is no longer wanted: the task was interrupted, or the
+        agent is gone.
+        """
         ...
 
     async def gone(self, agent_id: str, reason: str) -> None:

@@ -1,0 +1,195 @@
+"""The git program: lists of arguments, a deadline, and a bound on what it may say."""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import anyio
+
+from quarterdeck.clients.git.environment import OPTIONS, surroundings
+from quarterdeck.errors import GitFailed, GitMissing, TimedOut
+
+OLDEST = (2, 38)  # the first whose `merge-tree` merges without a work tree
+_CHUNK = 1 << 16
+_MOST_ANSWER = 1 << 28
+_MOST_COMPLAINT = 1 << 16
+_GRACE_SECONDS = 2.0
+_CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said; `is_cut` if it had more to say than was asked for."""
+
+    code: int
+    stdout: bytes
+    stderr: str
+    is_cut: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode("utf-8", "surrogateescape").strip()
+
+    @property
+    def fields(self) -> list[str]:
+        """The parts of an answer to `-z`; names keep bytes that are no UTF-8."""
+        return self.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+@dataclass(frozen=True)
+class Git:
+    """git at one place.
+
+    Args:
+        place: The folder it runs in.
+        variables: More environment, such as which index to use.
+        held: Open files that live as long as the command, such as a lock.
+        deadline_seconds: How long one command may take.
+    """
+
+    place: Path
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    held: tuple[int, ...] = ()
+    deadline_seconds: float = 600
+
+    def at(self, place: Path) -> "Git":
+        return replace(self, place=place)
+
+    def having(self, **variables: str) -> "Git":
+        return replace(self, variables={**self.variables, **variables})
+
+    async def read(self, *arguments: str, stdin: bytes = b"", most: int | None = None) -> Answer:
+        """Run a command that changes nothing; after `most` bytes it is stopped, and cut short."""
+        answer = await self.ask(*arguments, stdin=stdin, most=most)
+        return self._sound(arguments, answer)
+
+    async def change(self, *arguments: str, stdin: bytes = b"") -> Answer:
+        """Run a command that may change the repository."""
+        return self._sound(arguments, await self._run(arguments, stdin, None, locks=True))
+
+    async def ask(self, *arguments: str, stdin: bytes = b"", most: int | None = None) -> Answer:
+        """Run a command whose exit code is its answer."""
+        return await self._run(arguments, stdin, most, locks=False)
+
+    def _sound(self, arguments: Sequence[str], answer: Answer) -> Answer:
+        if answer.code and not answer.is_cut:
+            raise GitFailed(arguments, answer.code, answer.stderr)
+        return answer
+
+    async def _run(
+        self, arguments: Sequence[str], stdin: bytes, most: int | None, *, locks: bool
+    ) -> Answer:
+        process = await self._start(arguments, locks=locks)
+        try:
+            async with asyncio.timeout(self.deadline_seconds):
+                answer = await _converse(process, stdin, most or _MOST_ANSWER)
+        except TimeoutError as error:
+            raise TimedOut(
+                f"git {arguments[0]} did not end within {self.deadline_seconds:g} seconds",
+                details={"arguments": list(arguments)},
+                hint="see what keeps git from working in that repository, and try again",
+            ) from error
+        finally:
+            await end_group(process)
+        if answer.is_cut and most is None:
+            raise GitFailed(arguments, 0, f"it said more than {_MOST_ANSWER} bytes")
+        return answer
+
+    async def _start(self, arguments: Sequence[str], *, locks: bool) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                "git",
+                *OPTIONS,
+                *arguments,
+                cwd=self.place,
+                env=surroundings(self.variables, locks=locks),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # no terminal to ask at, and a group to end
+                pass_fds=self.held,
+            )
+        except FileNotFoundError as error:
+            if self.place.is_dir():
+                raise _missing("it is not installed") from error
+            raise GitFailed(arguments, 128, f"there is no folder {self.place}") from error
+
+
+async def check_version(place: Path) -> None:
+    """See that git is there and new enough.
+
+    Raises:
+        GitMissing: It is not.
+    """
+    said = (await Git(place).read("version")).text
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if not found or (int(found[1]), int(found[2])) < OLDEST:
+        raise _missing(f"{said!r} is too old")
+
+
+def _missing(problem: str) -> GitMissing:
+    return GitMissing(problem, ".".join(map(str, OLDEST)))
+
+
+async def end_group(process: asyncio.subprocess.Process) -> None:
+    """End a process and all of its group; git gets a moment to take its lock files away."""
+    if process.returncode is not None:
+        return
+    with anyio.CancelScope(shield=True):
+        _signal_group(process.pid, signal.SIGTERM)
+        with anyio.move_on_after(_GRACE_SECONDS):
+            await process.wait()
+        _signal_group(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+async def _converse(process: asyncio.subprocess.Process, stdin: bytes, most: int) -> Answer:
+    assert process.stdout
+    assert process.stderr
+    complaint = asyncio.ensure_future(_keep_beginning(process.stderr))
+    writing = asyncio.ensure_future(_write(process, stdin))
+    try:
+        stdout, is_cut = await _up_to(process.stdout, most)
+        if is_cut:
+            await end_group(process)
+        code = await process.wait()
+        await writing
+        stderr = (await complaint).decode("utf-8", "replace")
+    finally:
+        complaint.cancel()
+        writing.cancel()
+    return Answer(code, stdout, _CREDENTIALS.sub(r"\1***@", stderr), is_cut)
+
+
+async def _write(process: asyncio.subprocess.Process, stdin: bytes) -> None:
+    assert process.stdin
+    with suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(stdin)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _up_to(stream: asyncio.StreamReader, most: int) -> tuple[bytes, bool]:
+    said = bytearray()
+    while chunk := await stream.read(_CHUNK):
+        said += chunk
+        if len(said) > most:
+            return bytes(said[:most]), True
+    return bytes(said), False
+
+
+async def _keep_beginning(stream: asyncio.StreamReader) -> bytes:
+    kept = bytearray()
+    while chunk := await stream.read(_CHUNK):
+        kept += chunk[: max(0, _MOST_COMPLAINT - len(kept))]
+    return bytes(kept)

@@ -1,0 +1,55 @@
+"""One agent process, as the daemon sees it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from quarterdeck.clients.processes.life import Life, Start
+from quarterdeck.clients.processes.stdio import Stdio
+from quarterdeck.clients.processes.table import since_epoch
+
+
+class CannotStart(Exception):
+    """A command could not be started: it is not there, not a program, or has no such folder."""
+
+    def __init__(self, command: Sequence[str], reason: str) -> None:
+        super().__init__(f"Cannot start {' '.join(command[:1])!r}: {reason}")
+        self.command = tuple(command)
+        self.reason = reason
+
+
+class Child:
+    """Whoever has it calls `end`, also when it ended by itself: others of it may be left."""
+
+    def __init__(
+        self,
+        life: Life,
+        start: Start,
+        stdio: Stdio,
+        *,
+        end: Callable[[Life, float], Awaitable[None]],
+    ) -> None:
+        self.pid = start.pid
+        self.created = since_epoch(start.started)
+        self.stdin = stdio.stdin
+        self.stdout = stdio.stdout
+        self._life = life
+        self._stdio = stdio
+        self._end = end
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its end was not seen, because the keeper was killed."""
+        return self._life.is_lost
+
+    async def wait(self) -> int:
+        """Return its exit code, or the negative number of the signal that ended it."""
+        return await asyncio.shield(self._life.exited)
+
+    async def end(self, *, grace: float) -> None:
+        """Close its stdin, ask it and its descendants to end, and kill them after `grace` seconds.
+
+        Nothing of it is left afterwards, not even what took a session of its own.
+        """
+        self.stdin.close()
+        await self._end(self._life, grace)
+        await self._stdio.close()

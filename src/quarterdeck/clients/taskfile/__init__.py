@@ -1,0 +1,1 @@
+"""The `task` command: which fields a Taskfile declares, and what each of them prints."""

@@ -1,0 +1,1 @@
+"""The parts of a workspace: planned, made, shown, merged, saved and removed."""
