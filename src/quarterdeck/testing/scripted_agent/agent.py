@@ -113,6 +113,7 @@ class Agent:
         session_id, cwd = read.text(params, "sessionId"), read.text(params, "cwd")
         if not self._conversations.read(session_id):
             raise read.invalid(f"no session {session_id!r}")
+        self._forget(session_id)
         session = Session.loaded(session_id, cwd, servers, self._conversations)
         self._sessions[session.id] = session
         return session
@@ -125,10 +126,8 @@ class Agent:
         self._wire.notify("session/update", {"sessionId": session.id, "update": update})
 
     def _list(self, params: Message) -> Message:
-        folders = {session.id: str(session.cwd) for session in self._sessions.values()}
-        for session_id in self._conversations.ids():
-            events = self._conversations.read(session_id)
-            folders.setdefault(session_id, next(e["cwd"] for e in events if "cwd" in e))
+        open_now = {session.id: str(session.cwd) for session in self._sessions.values()}
+        folders = self._conversations.folders() | open_now
         wanted = params.get("cwd")
         return {
             "sessions": [
@@ -139,11 +138,13 @@ class Agent:
         }
 
     def _close(self, params: Message) -> Message:
-        session = self._session(params)
-        del self._sessions[session.id]
-        if session.turn is not None:
-            session.turn.cancel(force=True)
+        self._forget(self._session(params).id)
         return {}
+
+    def _forget(self, session_id: str) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None and session.turn is not None:
+            session.turn.cancel(force=True)
 
     def _set_mode(self, params: Message) -> Message:
         self._session(params).set_mode(read.text(params, "modeId"))
@@ -191,9 +192,8 @@ class Agent:
             self._wire.answer(request_id, result)
 
     def _stop_turns(self) -> None:
-        for session in self._sessions.values():
-            if session.turn is not None:
-                session.turn.cancel(force=True)
+        for session_id in list(self._sessions):
+            self._forget(session_id)
         for work in self._turns:
             work.join(SECONDS_TO_STOP)
 

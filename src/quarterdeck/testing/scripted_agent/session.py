@@ -49,6 +49,7 @@ class Session:
         for event in log.read(session_id):
             session.mode = event.get("mode", session.mode)
             session.model = event.get("model", session.model)
+            session.cost = event.get("cost", session.cost)
         return session
 
     def record(self, event: Message) -> None:
@@ -76,6 +77,11 @@ class Session:
             raise read.invalid(f"no model {value!r}; there are {', '.join(MODELS)}")
         self.model = value
         self.record({"model": value})
+
+    def spend(self, dollars: float) -> None:
+        """Add to the cost."""
+        self.cost += dollars
+        self.record({"cost": self.cost})
 
     def modes(self) -> Message:
         """Return the mode and those there are, as the protocol wants them."""
