@@ -96,10 +96,9 @@ def test_a_stubborn_agent_ends_by_sigkill_alone() -> None:
         agent.process.send_signal(signal.SIGTERM)
         agent.call("session/list")
         assert agent.process.stdin is not None
+        assert agent.process.stderr is not None
         agent.process.stdin.close()
-        agent.process.send_signal(signal.SIGTERM)
-        process = psutil.Process(agent.process.pid)
-        assert process.status() != psutil.STATUS_ZOMBIE
+        assert agent.process.stderr.readline() == b"The input has ended, but not this agent.\n"
         agent.process.kill()
         assert agent.process.wait(GONE_SECONDS) == -signal.SIGKILL
 

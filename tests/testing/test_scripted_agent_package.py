@@ -20,7 +20,15 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 OWN = ("quarterdeck", "quarterdeck.testing")
 # Each would cost megabytes, times the hundreds of agents that have to fit.
-TOO_BIG = {"asyncio", "dataclasses", "http.client", "logging", "subprocess", "urllib.request"}
+TOO_BIG = {
+    "argparse",
+    "asyncio",
+    "dataclasses",
+    "http.client",
+    "logging",
+    "subprocess",
+    "urllib.request",
+}
 
 
 def test_it_loads_the_standard_library_alone_and_little_of_it() -> None:

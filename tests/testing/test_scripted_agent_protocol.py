@@ -170,6 +170,7 @@ def test_sessions_are_listed_by_folder(tmp_path: Path, variables: dict[str, str]
         (b'{"jsonrpc":"2.0","id":9,"method":"session/new","params":[]}', -32600),
         (b'{"jsonrpc":"2.0","id":9,"method":"session/fly"}', -32601),
         (b'{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":1}}', -32602),
+        (b"[" * 100_000, -32700),
         (b'{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":"x"}}', -32602),
     ],
 )
@@ -179,6 +180,11 @@ def test_bad_input_gets_an_error_and_harms_nobody(
     agent.send(line)
     assert agent.receive()["error"]["code"] == code
     assert agent.prompt(session, "/say Fine.") == {"stopReason": "end_turn"}
+
+
+def test_a_sessions_folder_must_be_absolute(agent: ScriptedAgent) -> None:
+    error = agent.call("session/new", cwd="here", mcpServers=[])
+    assert (error["code"], error["data"]["details"]) == (-32602, "'cwd' must be an absolute path")
 
 
 @pytest.mark.parametrize("session_id", ["unknown", "../secrets", ""])
