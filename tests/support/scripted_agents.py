@@ -65,7 +65,7 @@ class ScriptedAgent:
 
     def until_update(self, kind: str) -> Message:
         """Read on until an update of a kind, and return it."""
-        return self.until(lambda message: _kind_of(message) == kind)["params"]["update"]
+        return self.until(lambda message: kind_of(message) == kind)["params"]["update"]
 
     def begin(self, method: str, **params: object) -> int:
         """Send a request and return its number."""
@@ -102,7 +102,7 @@ class ScriptedAgent:
     def updates(self, kind: str) -> list[Message]:
         """Return all updates of a kind so far."""
         return [
-            message["params"]["update"] for message in self.messages if _kind_of(message) == kind
+            message["params"]["update"] for message in self.messages if kind_of(message) == kind
         ]
 
     @property
@@ -121,7 +121,8 @@ class ScriptedAgent:
         return self.process.wait(ANSWER_SECONDS)
 
 
-def _kind_of(message: Message) -> str | None:
+def kind_of(message: Message) -> str | None:
+    """Return the kind of an update; none if the message is something else."""
     return message.get("params", {}).get("update", {}).get("sessionUpdate")
 
 

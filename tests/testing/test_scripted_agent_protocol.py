@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scripted_agents import Message, ScriptedAgent, scripted_agent
+from tests.support.scripted_agents import Message, ScriptedAgent, kind_of, scripted_agent
 
 STATE = "QUARTERDECK_SCRIPTED_STATE"
 
@@ -37,26 +37,26 @@ def test_it_offers_to_load_sessions_only_if_it_keeps_them(variables: dict[str, s
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "sign"),
     [
-        "/slow 60",
-        "/wait never",
-        "/hang",
-        "/loop",
-        "/run sleep 60; echo",
-        "/ask Something",
-        "/ask-edit a.txt text",
-        "/flood 100000000000",
-        "/mcp tool {}",
+        ("/slow 60", "tool_call"),
+        ("/wait never", "agent_thought_chunk"),
+        ("/hang", "agent_thought_chunk"),
+        ("/loop", "tool_call_update"),
+        ("/run sleep 60; echo", "tool_call"),
+        ("/ask Something", "session/request_permission"),
+        ("/ask-edit a.txt text", "session/request_permission"),
+        ("/flood 100000000000", "agent_message_chunk"),
+        ("/mcp tool {}", "tool_call"),
     ],
 )
 def test_a_cancel_ends_every_directive_that_takes_time(
-    agent: ScriptedAgent, tmp_path: Path, silent_server: str, line: str
+    agent: ScriptedAgent, tmp_path: Path, silent_server: str, line: str, sign: str
 ) -> None:
     server: Message = {"type": "http", "name": "silent", "url": silent_server, "headers": []}
     session = agent.new_session(tmp_path, [server])
     turn = agent.begin_prompt(session, "/think Begun.", line, "/write after.txt text")
-    agent.until_update("agent_thought_chunk")
+    agent.until(lambda message: sign in {message["method"], kind_of(message)})
     agent.cancel(session)
     assert agent.answer_to(turn)["result"] == {"stopReason": "cancelled"}
     assert list(tmp_path.iterdir()) == []
