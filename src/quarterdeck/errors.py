@@ -52,7 +52,7 @@ Surfaces map this tree once each: `tools/errors.py`, `cli/main.py`, `web/errors.
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import ClassVar, cast
 
 # More than anybody mends in one go; a file that is no metadata at all can have any number.
 _MOST_PROBLEMS = 200
@@ -657,8 +657,8 @@ def _meant(folded: str | None, known: Sequence[str]) -> str | None:
 
 def error_from(body: Mapping[str, object]) -> QuarterdeckError:
     """Return an error that another process of ours put on the wire, as a surface shows it."""
-    details = body.get("details")
-    facts: dict[str, object] = dict(details) if isinstance(details, Mapping) else {}
+    details = cast("Mapping[str, object]", body.get("details") or {})
+    facts = dict(details)
     hint = facts.pop("hint", None)
     category = facts.pop("category", body.get("code"))
     kinds = (InvalidInput, NotFound, Conflict, Denied, Unavailable, TimedOut)

@@ -84,7 +84,8 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
                 flags=settings.flags(),
                 managed=settings.server.managed,
             )
-            control = Control(address, lambda: deck.calls.running)
+            deck.badges.url = address.url
+            control = Control(address, lambda: deck.calls.running + deck.crew.busy)
             server = await _http_server(deck, control, key, metrics)
 
             def started() -> None:

@@ -225,6 +225,28 @@ class TraceSettings(Section):
     )
 
 
+class FleetSettings(Section):
+    log_entries: int = Field(
+        default=10_000,
+        ge=100,
+        le=10_000_000,
+        description="Most entries of one agent's log in the database; older ones move to files in"
+        " `logs/agents` of the home.",
+    )
+    log_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=1024 * 1024,
+        le=16 * 1024 * 1024 * 1024,
+        description="Most bytes of one agent's log in the database; older entries move to files.",
+    )
+    retention_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Days that the history of a deleted agent is kept.",
+    )
+
+
 class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe message that is logged."
@@ -264,6 +286,9 @@ class Settings(BaseSettings):
         default=ServerSettings(), description="What is offered, and where."
     )
     trace: TraceSettings = Field(default=TraceSettings(), description="How long traces are kept.")
+    fleet: FleetSettings = Field(
+        default=FleetSettings(), description="What is kept of agents, and how long."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is logged.")
     telemetry: TelemetrySettings = Field(
         default=TelemetrySettings(), description="Where spans are sent."

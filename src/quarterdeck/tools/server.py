@@ -11,16 +11,10 @@ from mcp.types import ToolAnnotations
 from quarterdeck import __version__
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.redaction import Redactor
-from quarterdeck.services.agent_logs import AgentLogService
-from quarterdeck.services.agents import AgentService
 from quarterdeck.services.calls import Calls
-from quarterdeck.services.diffs import DiffService
+from quarterdeck.services.fleet_services import FleetServices
 from quarterdeck.services.memory import MemoryService
-from quarterdeck.services.projects import ProjectService
-from quarterdeck.services.questions import QuestionService
-from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.traces import TraceService
-from quarterdeck.services.waiting import WaitService
 from quarterdeck.tools.agents import agent_tools
 from quarterdeck.tools.calling import CallMiddleware
 from quarterdeck.tools.memory import memory_tools
@@ -39,19 +33,6 @@ INSTRUCTIONS = (
     "every call. Search memory before you start on something that may have been worked on "
     "before, and store what the next session should know."
 )
-
-
-@dataclass(frozen=True)
-class FleetServices:
-    """What the tools of the fleet are built on."""
-
-    projects: ProjectService
-    agents: AgentService
-    tasks: TaskService
-    logs: AgentLogService
-    questions: QuestionService
-    waiting: WaitService
-    diffs: DiffService
 
 
 @dataclass(frozen=True)

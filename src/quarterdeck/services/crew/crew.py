@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Said, Spent
+from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
 from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
 from quarterdeck.domain.agents import AgentStatus
 from quarterdeck.domain.tasks import Task, TaskState
@@ -157,8 +157,7 @@ class Crew:
         if member is None:
             return
         await member.telling.tell(event, member.task_id)
-        if isinstance(event, Said) and not event.is_thought and event.by == "agent":
-            member.hear(event)
+        member.hear(event)
         if isinstance(event, Spent) and event.cost is not None:
             member.cost_so_far = max(member.cost_so_far, event.cost)
         if member.meter is not None:

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from quarterdeck.domain.agent_events import Said
+from quarterdeck.domain.agent_events import AgentEvent, Said, Spent
 from quarterdeck.domain.roles import Role
 from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
 from quarterdeck.services.crew.desk import Asker
@@ -31,6 +31,7 @@ class Member:
     meter: Meter | None = None
     said: str = ""
     said_in: str | None = None
+    is_said: bool = False
     cancel_asked: bool = False
     stopped_for: str | None = None
     turn_ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -48,7 +49,7 @@ class Member:
     def begin(self, task_id: str, meter: Meter, telling: Telling) -> None:
         """Start on a task."""
         self.task_id, self.meter, self.telling = task_id, meter, telling
-        self.said, self.said_in = "", None
+        self.said, self.said_in, self.is_said = "", None, False
         self.cancel_asked, self.stopped_for = False, None
         self.turn_ended = asyncio.Event()
 
@@ -57,8 +58,15 @@ class Member:
         self.task_id = self.meter = None
         self.turn_ended.set()
 
-    def hear(self, said: Said) -> None:
-        """Keep the last message, which is the agent's report."""
-        if said.message_id != self.said_in:
-            self.said, self.said_in = "", said.message_id
-        self.said = (self.said + said.text)[-SAID_LENGTH:]
+    def hear(self, event: AgentEvent) -> None:
+        """Keep the last message, which is the agent's report; all else ends a message."""
+        match event:
+            case Said(by="agent", is_thought=False, message_id=message_id):
+                if self.is_said or message_id != self.said_in:
+                    self.said = ""
+                self.said = (self.said + event.text)[-SAID_LENGTH:]
+                self.said_in, self.is_said = message_id, False
+            case Spent():
+                pass  # comes at any time, in the middle of a sentence too
+            case _:
+                self.is_said = True
