@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -18,6 +19,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 MOST_BYTES = 1024 * 1024
 MOST_NESTED = 50
 MOST_NAME = 256
+# An alias makes a whole field, or its text, out of a few bytes.
+MOST_FIELDS = 1000
+MOST_DESCRIPTION = 2000
 NO_DESCRIPTION = "No description"
 BOOL, NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"
 MERGE = "<<"
@@ -52,11 +56,12 @@ def read_fields(taskfile: Path) -> Sequence[TaskField]:
     root = None if content is None else _composed(content)
     members = _Members()
     tasks = members.own(members.own(root).get("tasks"))
-    return [
+    fields = (
         _field(name, meta, members.find(task, "desc"), members)
         for name, task in tasks.items()
         if (meta := members.find(task, "meta")) is not None
-    ]
+    )
+    return list(islice(fields, MOST_FIELDS))
 
 
 def _content(path: Path) -> bytes | None:
@@ -65,11 +70,20 @@ def _content(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        content = file.read(MOST_BYTES + 1)
+    try:
+        content = _beginning(descriptor)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     return content if len(content) <= MOST_BYTES else None
+
+
+def _beginning(descriptor: int) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return b""
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def _composed(content: bytes) -> Node | None:
@@ -125,7 +139,7 @@ class _Members:
 
 
 def _field(name: str, meta: Node, desc: Node | None, members: _Members) -> TaskField:
-    description = _text(desc) or NO_DESCRIPTION
+    description = _text(desc)[:MOST_DESCRIPTION] or NO_DESCRIPTION
     try:
         include_in_list, value_type = _meta(meta, members)
     except BadMeta as error:

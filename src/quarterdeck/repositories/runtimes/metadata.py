@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from quarterdeck.clients.taskfile.binary import find_task
-from quarterdeck.clients.taskfile.reading import TaskField, read_fields
+from quarterdeck.clients.taskfile.reading import NO_DESCRIPTION, TaskField, read_fields
 from quarterdeck.repositories.runtimes.metadata_fields import MetadataField, Place, ask, failed
 
 DEFAULT_TASKFILE = "Taskfile.yml"
@@ -44,8 +44,7 @@ class Run:
         for item in self.fields:
             told = self.told.get(item.name) or failed(item, "Not ready in time, ask again")
             size += _size(item.name, told)
-            is_over = size > MOST_BYTES
-            answer[item.name] = failed(item, "More than 1 MiB of metadata") if is_over else told
+            answer[item.name] = told if size <= MOST_BYTES else _beyond(item)
         return answer
 
 
@@ -129,6 +128,10 @@ class MetadataCollector:
             # A list shows these, so they go first when there is more to ask than time.
             for item in sorted(run.fields, key=lambda item: not item.include_in_list):
                 tasks.start_soon(tell, item)
+
+
+def _beyond(item: TaskField) -> MetadataField:
+    return MetadataField(None, "More than 1 MiB of metadata", NO_DESCRIPTION, item.include_in_list)
 
 
 def _size(name: str, told: MetadataField) -> int:

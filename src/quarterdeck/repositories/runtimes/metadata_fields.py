@@ -14,7 +14,7 @@ from quarterdeck.repositories.runtimes.metadata_values import Unfit, value_of
 
 MOST_ERROR = 200
 # What `task` adds to a failure: it tells less than the command's own words.
-TASK_REMARK = re.compile(r"task: (?:\[.*\]|Failed to run task )")
+TASK_REMARK = re.compile(r"task: Failed to run task .*")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -81,6 +81,5 @@ def _told(field: TaskField, finished: Finished) -> MetadataField:
 def _complaint(finished: Finished) -> str:
     """Return the first line that says something, else the exit code."""
     text = CONTROL.sub("", finished.complaint.decode("utf-8", "replace"))
-    lines = (line.strip() for line in text.splitlines())
-    useful = (line for line in lines if line and not TASK_REMARK.match(line))
-    return next(useful, f"Task exited with code {finished.exit_code}")[:MOST_ERROR]
+    lines = (TASK_REMARK.sub("", line).strip() for line in text.splitlines())
+    return next(filter(None, lines), f"Task exited with code {finished.exit_code}")[:MOST_ERROR]
