@@ -154,3 +154,38 @@ def test_a_few_bytes_make_no_more_than_so_many_fields(taskfile: Path) -> None:
     fields = read(taskfile, tasks)
     assert len(fields) == 1000
     assert {len(field.description) for field in fields} == {2000}
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("cmds: [echo 1], desc: A", "echo 1"),
+        ("cmd: echo 1", "echo 1"),
+        ("cmds: echo 1", "echo 1"),
+        ("cmds: [echo 1, echo 2]", None),
+        ("cmds: []", None),
+        ("cmds: [~]", None),
+        ("desc: A", None),
+        ("cmd: echo 1, cmds: [echo 2]", None),
+        ("cmd: echo 1, cmd: echo 2", None),
+        ("cmds: ['echo {{.TASK}}']", None),
+        ("cmds: [{cmd: echo 1, ignore_error: true}]", None),
+        ("cmds: [{task: other}]", None),
+        ("cmds: [echo 1], vars: {A: {sh: pwd}}", None),
+        ("cmds: [echo 1], env: {A: b}", None),
+        ("cmds: [echo 1], deps: [other]", None),
+        ("cmds: [echo 1], dir: /tmp", None),
+        ("cmds: [echo 1], <<: {dir: /tmp}", None),
+    ],
+)
+def test_a_command_is_known_where_it_is_all_there_is(
+    taskfile: Path, text: str, command: str | None
+) -> None:
+    [field] = read(taskfile, f"  a: {{meta: {{include_in_list: true}}, {text}}}")
+    assert field.command == command
+
+
+@pytest.mark.parametrize("more", ["vars: {A: 1}", "env: {A: 1}", "dotenv: [.env]", "run: once"])
+def test_what_holds_for_a_whole_file_has_a_part_in_its_commands(taskfile: Path, more: str) -> None:
+    [field] = read(taskfile, f"  a: {{meta: {{include_in_list: true}}, cmds: [echo 1]}}\n{more}")
+    assert field.command is None

@@ -7,14 +7,15 @@ of them cannot grow into gigabytes, and no tag can construct an object.
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 MOST_BYTES = 1024 * 1024
 MOST_NESTED = 50
@@ -25,6 +26,8 @@ MOST_DESCRIPTION = 2000
 NO_DESCRIPTION = "No description"
 BOOL, NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"
 MERGE = "<<"
+COMMANDS = frozenset({"cmd", "cmds"})
+PLAIN_KEYS = COMMANDS | {"desc", "meta"}
 MOST_MERGED = 10
 
 ValueType = Literal["string", "integer", "number", "boolean", "json"]
@@ -37,13 +40,17 @@ _yaml = cast("Any", yaml)  # these two functions have no types
 
 @dataclass(frozen=True)
 class TaskField:
-    """A task with a `meta`; `problem` says why it cannot be asked."""
+    """A task with a `meta`; `problem` says why it cannot be asked.
+
+    `command` is all there is to the task, if nothing else in the file has a part in it.
+    """
 
     name: str
     description: str = NO_DESCRIPTION
     include_in_list: bool = False
     value_type: ValueType | None = None
     problem: str | None = None
+    command: str | None = dataclass_field(default=None, compare=False)
 
 
 class BadMeta(Exception):
@@ -61,7 +68,10 @@ def read_fields(taskfile: Path) -> Sequence[TaskField]:
         for name, task in tasks.items()
         if (meta := members.find(task, "meta")) is not None
     )
-    return list(islice(fields, MOST_FIELDS))
+    found = list(islice(fields, MOST_FIELDS))
+    if content is None or b"{{" in content or not _is_plain(root, members):
+        return found
+    return [replace(field, command=_command(tasks.get(field.name))) for field in found]
 
 
 def _content(path: Path) -> bytes | None:
@@ -136,6 +146,29 @@ class _Members:
                 return members.get(name)
             node = members[MERGE]
         return None
+
+
+def _is_plain(root: Node | None, members: _Members) -> bool:
+    """Say whether a file has tasks alone: no variables, no environment, no other files."""
+    top = members.own(root)
+    version = top.get("version")
+    is_three = isinstance(version, ScalarNode) and version.value == "3"
+    return is_three and set(top) == {"version", "tasks"}
+
+
+def _command(task: Node | None) -> str | None:
+    """Return the one command of a task that has nothing else to it."""
+    if not isinstance(task, MappingNode):
+        return None
+    pairs = cast("list[tuple[Node, Node]]", task.value)
+    keys = [key.value if isinstance(key, ScalarNode) else None for key, _ in pairs]
+    commands = [value for key, (_, value) in zip(keys, pairs, strict=True) if key in COMMANDS]
+    if len(commands) != 1 or len(set(keys)) != len(keys) or not PLAIN_KEYS.issuperset(keys):
+        return None
+    [command] = commands
+    if isinstance(command, SequenceNode) and len(command.value) == 1:
+        command = cast("Node", command.value[0])
+    return command.value if isinstance(command, ScalarNode) and command.tag != NULL else None
 
 
 def _field(name: str, meta: Node, desc: Node | None, members: _Members) -> TaskField:

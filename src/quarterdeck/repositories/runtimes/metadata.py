@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from quarterdeck.clients.taskfile.binary import find_task
 from quarterdeck.clients.taskfile.reading import NO_DESCRIPTION, TaskField, read_fields
+from quarterdeck.repositories.runtimes.metadata_crowds import Crowd
 from quarterdeck.repositories.runtimes.metadata_fields import MetadataField, Place, ask, failed
 
 DEFAULT_TASKFILE = "Taskfile.yml"
@@ -49,7 +50,7 @@ class Run:
 
 
 class MetadataCollector:
-    """Asks the fields of workspaces' Taskfiles, each a process of its own.
+    """Asks the fields of workspaces' Taskfiles: each a process of its own, or in a crowd.
 
     An answer comes within `answer_seconds`. What is late may go on, up to `kill_seconds` from its
     start, and is then in the answers of the next `cache_seconds`.
@@ -67,6 +68,7 @@ class MetadataCollector:
         self._kill_seconds = kill_seconds
         self._cache_seconds = cache_seconds
         self._slots = anyio.Semaphore(at_once)
+        self._crowd = Crowd(enough=at_once, kill_seconds=kill_seconds)
         self._runs: dict[str, Run] = {}
         self._working: set[asyncio.Task[None]] = set()
 
@@ -101,6 +103,7 @@ class MetadataCollector:
         for work in working:
             with contextlib.suppress(asyncio.CancelledError):
                 await work
+        await self._crowd.close()
 
     def _is_stale(self, run: Run) -> bool:
         return run.is_done.is_set() and anyio.current_time() >= run.fresh_until
@@ -121,8 +124,11 @@ class MetadataCollector:
         own_slots = anyio.Semaphore(AT_ONCE_IN_ONE)
 
         async def tell(item: TaskField) -> None:
-            async with own_slots, self._slots:
-                run.told[item.name] = await ask(item, place, kill_seconds=self._kill_seconds)
+            told = await self._crowd.ask(item, place)
+            if told is None:
+                async with own_slots, self._slots:
+                    told = await ask(item, place, kill_seconds=self._kill_seconds)
+            run.told[item.name] = told
 
         async with anyio.create_task_group() as tasks:
             # A list shows these, so they go first when there is more to ask than time.

@@ -42,6 +42,10 @@ def failed(field: TaskField, error: str) -> MetadataField:
     return MetadataField(None, error, field.description, field.include_in_list)
 
 
+def overdue(field: TaskField, seconds: float) -> MetadataField:
+    return failed(field, f"Not done after {seconds:g} s, so it was ended")
+
+
 async def ask(field: TaskField, place: Place, *, kill_seconds: float) -> MetadataField:
     """Return the field, within `kill_seconds` and a little for the end of its processes."""
     if field.problem:
@@ -58,15 +62,15 @@ async def ask(field: TaskField, place: Place, *, kill_seconds: float) -> Metadat
                 env=place.env,
             )
     except TimeoutError:
-        return failed(field, f"Not done after {kill_seconds:g} s, so it was ended")
+        return overdue(field, kill_seconds)
     except TooMuchOutput:
         return failed(field, f"The output is longer than {MOST_OUTPUT // 1024} KiB")
     except (OSError, ValueError):
         return failed(field, "The task command could not be started")
-    return _told(field, finished)
+    return told(field, finished)
 
 
-def _told(field: TaskField, finished: Finished) -> MetadataField:
+def told(field: TaskField, finished: Finished) -> MetadataField:
     if finished.exit_code != 0:
         return failed(field, _complaint(finished))
     try:
