@@ -231,7 +231,7 @@ class RuntimeContract:
         started = await harness.runtime.restart(spec, harness.report)
         assert started.resumed is harness.resumes
         assert (started.conversation == spec.conversation) is harness.resumes
-        assert await harness.run(spec, "/say, and this") is StopReason.END_TURN
+        assert await harness.run(spec, "/say and this") is StopReason.END_TURN
         said = harness.listener.said(spec.agent_id)
         assert said.count("remember this") == 1
 
