@@ -16,7 +16,7 @@ from quarterdeck.domain.tasks import StopReason
 from quarterdeck.errors import AgentFailed
 from quarterdeck.repositories.runtimes.patience import Patience
 from quarterdeck.testing.runtime_contract import RuntimeHarness
-from tests.support.runtimes import SCRIPTED, LocalSite, marked, scripted_role
+from tests.support.runtimes import SCRIPTED, LocalSite, eventually, marked, scripted_role
 
 MIB = 2**20
 IMPATIENT = Patience(
@@ -53,9 +53,7 @@ async def test_a_create_that_is_cancelled_in_the_handshake_leaves_no_process(
     site.role = scripted_role("--silent")
     async with site.harness() as local:
         creating = asyncio.create_task(local.create(await local.new_spec("mute")))
-        with anyio.fail_after(20):
-            while not local.left_running():
-                await asyncio.sleep(0.01)
+        await eventually(local.left_running)
         creating.cancel()
         with suppress(asyncio.CancelledError):
             await creating
