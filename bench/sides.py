@@ -50,7 +50,7 @@ async def in_memory() -> AsyncGenerator[Pair]:
     """Connect to both inside this process, whose CPU time then includes the client's."""
     with new_home() as home:
         async with opened(home) as deck, deck.serving():
-            services = Services(deck.calls, deck.memory, deck.traces, deck.redactor)
+            services = Services(deck.calls, deck.fleet, deck.memory, deck.traces, deck.redactor)
             here = psutil.Process()
             async with Client(build_server(services)) as ours, Client(build_peer()) as bare:
                 await _prepare(ours)

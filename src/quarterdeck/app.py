@@ -2,29 +2,50 @@
 
 import asyncio
 import logging
+import os
+import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
 from quarterdeck.domain.guard import read_only, within_scopes
 from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.redaction import Redactor
+from quarterdeck.errors import Unavailable
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
+from quarterdeck.services.agent_logs import AgentLogService
+from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.crew.badges import Badges
+from quarterdeck.services.crew.changes import Changes
+from quarterdeck.services.crew.crew import Crew, CrewParts
+from quarterdeck.services.crew.desk import QuestionDesk
+from quarterdeck.services.crew.log_writer import LogLimits, LogWriter
+from quarterdeck.services.crew.records import TaskRecords
+from quarterdeck.services.crew.rows import FleetRows
 from quarterdeck.services.daemons import DaemonService
+from quarterdeck.services.diffs import DiffService
+from quarterdeck.services.elsewhere import Elsewhere
+from quarterdeck.services.fleet import Fleet, Whereabouts
+from quarterdeck.services.fleet_services import FleetServices
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
+from quarterdeck.services.projects import ProjectService, Seeds
+from quarterdeck.services.questions import QuestionService
 from quarterdeck.services.recorder import Recorder
+from quarterdeck.services.recovery import Recovery
+from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
+from quarterdeck.services.waiting import WaitService
 from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
@@ -37,6 +58,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 300
+# Others take a daemon for gone after a few of these.
+BEAT_EVERY_SECONDS = 5
 
 
 class SystemClock:
@@ -62,22 +85,47 @@ class Quarterdeck:
     tokens: TokenService
     daemons: DaemonService
     archives: ArchiveService
+    projects: ProjectService
+    fleet: FleetServices
+    crew: Crew
+    badges: Badges
+    recovery: Recovery
+    elsewhere: Elsewhere
     redactor: Redactor
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[None]:
-        """Be one of the node's processes: recover what died ones left, prune while alive."""
+        """Be one of the node's processes: recover what died ones left, run agents, prune."""
+        async with self.manned(), anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_pruning)
+            if self.settings.database.url is not None:
+                tasks.start_soon(self._keep_beating)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    @asynccontextmanager
+    async def manned(self) -> AsyncGenerator[None]:
+        """Run agents, those of dead processes of this node included."""
         await self.daemons.start()
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._keep_pruning)
-                try:
-                    yield
-                finally:
-                    tasks.cancel_scope.cancel()
+            await self.crew.open()
+            await self.recovery.run()
+            self.crew.spawn(self.elsewhere.serve())
+            yield
         finally:
             with anyio.CancelScope(shield=True):
+                await self.crew.close()
                 await self.daemons.stop()
+
+    async def _keep_beating(self) -> None:
+        while True:
+            await anyio.sleep(BEAT_EVERY_SECONDS)
+            try:
+                await self.daemons.beat()
+            except Unavailable:
+                logger.warning("Cannot say that this daemon is alive", exc_info=True)
 
     async def _keep_pruning(self) -> None:
         limits = self.settings.trace
@@ -100,7 +148,9 @@ async def open_quarterdeck(
     clock, meter = clock or SystemClock(), meter or NoMeter()
     store, memory = await asyncio.to_thread(_open_store, settings)
     try:
-        yield _build(settings, store, memory, clock, meter)
+        deck = _build(settings, store, memory, clock, meter)
+        await deck.projects.seed()
+        yield deck
     finally:
         with anyio.CancelScope(shield=True):
             await store.close()
@@ -134,8 +184,11 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
+    from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
+    from quarterdeck.repositories.sql.commands import SqlCommandRepository
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
+    from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
     from quarterdeck.repositories.sql.tokens import SqlTokenRepository
     from quarterdeck.repositories.sql.traces import SqlTraceRepository
 
@@ -152,15 +205,88 @@ def _build(
     )
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
+    seeds = Seeds(presence.node_id, settings.projects, settings.roles, demo_project(settings.home))
+    projects = ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds)
+    calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
+    tokens = SqlTokenRepository()
+    here = Whereabouts(daemon_id, presence, daemons)
+    badges = Badges(store, tokens, clock)
+    fleet = _fleet(settings, operations, projects, here, badges, redactor)
+    elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
+    services = _fleet_services(fleet, elsewhere, redactor)
     return Quarterdeck(
         settings=settings,
-        calls=Calls(store, recorder, clock, meter),
+        calls=calls,
         memory=MemoryService(operations, memory),
         traces=traces,
-        tokens=TokenService(operations, SqlTokenRepository()),
-        daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
+        tokens=TokenService(operations, tokens),
+        daemons=DaemonService(
+            operations, daemons, traces, presence, daemon_id, socket.gethostname()
+        ),
         archives=ArchiveService(operations, lambda: _archives(settings, clock), trace_rows),
+        projects=projects,
+        fleet=services,
+        crew=fleet.fleet.crew,
+        badges=badges,
+        recovery=Recovery(fleet.fleet, services.agents),
+        elsewhere=elsewhere,
         redactor=redactor,
+    )
+
+
+class _Manned(NamedTuple):
+    """The fleet, and where its questions wait."""
+
+    fleet: Fleet
+    desk: QuestionDesk
+
+
+def _fleet(
+    settings: Settings,
+    operations: Operations,
+    projects: ProjectService,
+    here: Whereabouts,
+    badges: Badges,
+    redactor: Redactor,
+) -> _Manned:
+    from quarterdeck.repositories.agent_log_files import AgentLogFiles
+    from quarterdeck.repositories.agent_programs import resolve_command
+    from quarterdeck.repositories.runtimes.local import LocalRuntime
+    from quarterdeck.repositories.sql.agent_log import SqlAgentLogRepository
+    from quarterdeck.repositories.sql.agents import SqlAgentRepository
+    from quarterdeck.repositories.sql.questions import SqlQuestionRepository
+    from quarterdeck.repositories.sql.tasks import SqlTaskRepository
+
+    store, clock = operations.store, operations.clock
+    rows = FleetRows(
+        SqlAgentRepository(), SqlTaskRepository(), SqlAgentLogRepository(), SqlQuestionRepository()
+    )
+    limits = LogLimits(entries=settings.fleet.log_entries, size=settings.fleet.log_bytes)
+    log = LogWriter(store, rows.log, AgentLogFiles(settings.home), clock, limits)
+    changes = Changes()
+    desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
+    local = LocalRuntime(
+        settings.home,
+        node=here.node_id,
+        environment=os.environ,
+        command_of=lambda role: resolve_command(role, settings.home),
+    )
+    runtimes = {local.kind: local}
+    records = TaskRecords(rows, clock, redactor)
+    parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
+    return _Manned(Fleet(operations, rows, Crew(parts), projects, runtimes, here), desk)
+
+
+def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
+    fleet, desk = manned
+    return FleetServices(
+        projects=fleet.projects,
+        agents=AgentService(fleet, elsewhere),
+        tasks=TaskService(fleet, elsewhere),
+        logs=AgentLogService(fleet, redactor),
+        questions=QuestionService(fleet, elsewhere, desk),
+        waiting=WaitService(fleet),
+        diffs=DiffService(fleet, elsewhere, redactor),
     )
 
 

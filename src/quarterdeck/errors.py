@@ -52,7 +52,7 @@ Surfaces map this tree once each: `tools/errors.py`, `cli/main.py`, `web/errors.
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import ClassVar, cast
 
 # More than anybody mends in one go; a file that is no metadata at all can have any number.
 _MOST_PROBLEMS = 200
@@ -653,3 +653,16 @@ def _listed(names: Sequence[str]) -> str:
 def _meant(folded: str | None, known: Sequence[str]) -> str | None:
     meant = next((name for name in known if name.lower() == folded), None)
     return f"did you mean {meant!r}?" if meant else None
+
+
+def error_from(body: Mapping[str, object]) -> QuarterdeckError:
+    """Return an error that another process of ours put on the wire, as a surface shows it."""
+    details = cast("Mapping[str, object]", body.get("details") or {})
+    facts = dict(details)
+    hint = facts.pop("hint", None)
+    category = facts.pop("category", body.get("code"))
+    kinds = (InvalidInput, NotFound, Conflict, Denied, Unavailable, TimedOut)
+    kind = next((kind for kind in kinds if kind.code == category), QuarterdeckError)
+    return kind(
+        str(body.get("message")), details=facts, hint=hint if isinstance(hint, str) else None
+    )

@@ -84,7 +84,8 @@ async def serve_http(settings: Settings, announce: Callable[[str], None]) -> int
                 flags=settings.flags(),
                 managed=settings.server.managed,
             )
-            control = Control(address, lambda: deck.calls.running)
+            deck.badges.url = address.url
+            control = Control(address, lambda: deck.calls.running + deck.crew.busy)
             server = await _http_server(deck, control, key, metrics)
 
             def started() -> None:
@@ -221,7 +222,7 @@ def _mcp(deck: Quarterdeck) -> FastMCP[Any]:
 
 
 def _services(deck: Quarterdeck) -> Services:
-    return Services(deck.calls, deck.memory, deck.traces, deck.redactor)
+    return Services(deck.calls, deck.fleet, deck.memory, deck.traces, deck.redactor)
 
 
 def _words(deck: Quarterdeck, mcp: FastMCP[Any]) -> Words:

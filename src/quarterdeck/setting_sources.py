@@ -119,8 +119,11 @@ def read_environment(environ: Mapping[str, str], keys: Sequence[str]) -> Layer:
     return layer
 
 
-def read_file(path: Path, keys: Sequence[str]) -> Layer:
-    """Read a TOML file; one that is not there sets nothing."""
+def read_file(path: Path, keys: Sequence[str], tables: Sequence[str] = ()) -> Layer:
+    """Read a TOML file; one that is not there sets nothing.
+
+    In `tables` users choose the names, so each is taken as it stands.
+    """
     layer = Layer()
     origin = f"config file {path}"
     try:
@@ -132,6 +135,9 @@ def read_file(path: Path, keys: Sequence[str]) -> Layer:
     except ValueError as error:
         layer.problems.append(Problem(None, origin, f"is broken: {error}"))
     else:
+        layer.given.update(
+            {name: Given(table.pop(name), origin) for name in tables if name in table}
+        )
         for key, value in _leaves(table):
             _take(layer, key, Given(value, origin), keys)
     return layer

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pydantic import (
@@ -25,6 +25,10 @@ from pydantic import (
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
 from quarterdeck.daemon.environment import NOT_INHERITED
+from quarterdeck.domain.definitions import Definition, Name, flaws_of, same_name
+from quarterdeck.domain.json import dump
+from quarterdeck.domain.projects import ProjectDefinition
+from quarterdeck.domain.roles import RoleDefinition
 from quarterdeck.setting_sources import (
     Given,
     Layer,
@@ -38,6 +42,8 @@ from quarterdeck.setting_sources import (
     refusal,
 )
 from quarterdeck.toolsets import ALL, TOOLSETS, find_unknown
+
+T = TypeVar("T")
 
 CONFIG_FILE = "config.toml"
 METADATA_FILE = "metadata.yaml"
@@ -119,6 +125,14 @@ def _only_known_toolsets(names: tuple[str, ...]) -> tuple[str, ...]:
         name, advice = unknown
         raise ValueError(f"names the unknown toolset {name!r} ({advice})")
     return tuple(dict.fromkeys(names))
+
+
+def _named_differently(table: Mapping[str, T]) -> Mapping[str, T]:
+    spellings: dict[str, str] = {}
+    for name in table:
+        if (other := spellings.setdefault(same_name(name), name)) != name:
+            raise ValueError(f"has {other!r} and {name!r}, which are the same name")
+    return table
 
 
 class Section(BaseModel):
@@ -211,6 +225,28 @@ class TraceSettings(Section):
     )
 
 
+class FleetSettings(Section):
+    log_entries: int = Field(
+        default=10_000,
+        ge=100,
+        le=10_000_000,
+        description="Most entries of one agent's log in the database; older ones move to files in"
+        " `logs/agents` of the home.",
+    )
+    log_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=1024 * 1024,
+        le=16 * 1024 * 1024 * 1024,
+        description="Most bytes of one agent's log in the database; older entries move to files.",
+    )
+    retention_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Days that the history of a deleted agent is kept.",
+    )
+
+
 class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe message that is logged."
@@ -250,9 +286,21 @@ class Settings(BaseSettings):
         default=ServerSettings(), description="What is offered, and where."
     )
     trace: TraceSettings = Field(default=TraceSettings(), description="How long traces are kept.")
+    fleet: FleetSettings = Field(
+        default=FleetSettings(), description="What is kept of agents, and how long."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is logged.")
     telemetry: TelemetrySettings = Field(
         default=TelemetrySettings(), description="Where spans are sent."
+    )
+    projects: Annotated[Mapping[Name, ProjectDefinition], AfterValidator(_named_differently)] = (
+        Field(
+            default_factory=dict[str, ProjectDefinition],
+            description="What agents work on, by name.",
+        )
+    )
+    roles: Annotated[Mapping[Name, RoleDefinition], AfterValidator(_named_differently)] = Field(
+        default_factory=dict[str, RoleDefinition], description="What agents are, by name."
     )
 
     _origins: dict[str, str]
@@ -287,7 +335,7 @@ class Settings(BaseSettings):
 
     def shown(self) -> tuple[ShownSetting, ...]:
         """Return every setting and its origin, fit to be printed."""
-        return tuple(map(self._shown, KEYS))
+        return (*map(self._shown, KEYS), *self._shown_definitions())
 
     def secrets(self) -> tuple[str, ...]:
         """Return the passwords, as written and as decoded, for redaction to look for."""
@@ -295,6 +343,8 @@ class Settings(BaseSettings):
         found = [
             match[2] for text in texts for url in URL_PASSWORDS for match in url.finditer(text)
         ]
+        # What a role gives to its agent may be a key, and is none of anybody's business.
+        found += [value for role in self.roles.values() for value in role.env.values()]
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
 
     def flags(self) -> tuple[str, ...]:
@@ -314,6 +364,17 @@ class Settings(BaseSettings):
         if isinstance(value, str | Path | SecretStr):
             value = _masked(_plain(value))
         return ShownSetting(key, value, self.origin_of(key))
+
+    def _shown_definitions(self) -> Iterator[ShownSetting]:
+        for table in TABLES:
+            definitions: Mapping[str, Definition] = getattr(self, table)
+            for name, definition in definitions.items():
+                fields = definition.model_dump(mode="json", exclude_unset=True)
+                if "env" in fields:
+                    fields["env"] = dict.fromkeys(fields["env"], MASK)
+                for key, value in fields.items():
+                    text = value if isinstance(value, str) else dump(value)
+                    yield ShownSetting(f"{table}.{name}.{key}", text, self._origins[table])
 
     def _value(self, key: str) -> Path | SecretStr | str | int | tuple[str, ...] | None:
         section, _, name = key.rpartition(".")
@@ -337,7 +398,7 @@ def load_settings(
         Layer({"home": Given(home, origin)}),
         read_flags(flags, KEYS),
         read_environment(environ, KEYS),
-        read_file(home / CONFIG_FILE, KEYS),
+        read_file(home / CONFIG_FILE, KEYS, TABLES),
     )
     problems = [problem for layer in layers for problem in layer.problems]
     try:
@@ -361,10 +422,12 @@ def _keys() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
             yield from (f"{name}.{inner}" for inner in field.annotation.model_fields)
-        else:
+        elif name not in TABLES:
             yield name
 
 
+# Tables of the config file whose keys are the users' own names; nothing else can set them.
+TABLES = ("projects", "roles")
 KEYS = tuple(_keys())
 
 
@@ -373,10 +436,10 @@ def _origins(layers: Sequence[Layer]) -> dict[str, str]:
 
 
 def _value_problems(error: ValidationError, origins: Mapping[str, str]) -> Iterator[Problem]:
-    for wrong in error.errors(include_url=False, include_input=False):
-        key = ".".join(str(part) for part in wrong["loc"][:2])
-        text = wrong["msg"].removeprefix("Value error, ").replace("Input should ", "must ", 1)
-        yield Problem(key, origins.get(key, "default"), text)
+    for place, text in flaws_of(error, Settings):
+        # Below a section there are only values; below a table, whatever a user has written.
+        key = ".".join(place if place[0] in TABLES else place[:2])
+        yield Problem(key, origins.get(key, origins.get(place[0], "default")), text)
 
 
 def _as_flag(key: str, value: Path | SecretStr | str | int | tuple[str, ...] | None) -> str:

@@ -12,8 +12,11 @@ import pytest
 
 from quarterdeck.domain.json import JsonObject, dump
 from quarterdeck.domain.memory import DEFAULT_NAMESPACE, MemoryEntry
+from quarterdeck.domain.projects import Project
+from quarterdeck.domain.roles import Role
 from quarterdeck.ports.repositories import (
     DaemonRepository,
+    DefinitionRepository,
     MemoryRepository,
     TokenRepository,
     TraceRepository,
@@ -28,6 +31,7 @@ from quarterdeck.repositories.sql.memory_index import (
     MemoryIndex,
 )
 from quarterdeck.repositories.sql.postgres import PostgresStore
+from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
 from quarterdeck.repositories.sql.sqlite import SqliteStore
 from quarterdeck.repositories.sql.tokens import SqlTokenRepository
 from quarterdeck.repositories.sql.traces import SqlTraceRepository
@@ -68,6 +72,8 @@ class Database:
     traces: TraceRepository = field(default_factory=SqlTraceRepository)
     daemons: DaemonRepository = field(default_factory=SqlDaemonRepository)
     tokens: TokenRepository = field(default_factory=SqlTokenRepository)
+    projects: DefinitionRepository[Project] = field(default_factory=SqlProjectRepository)
+    roles: DefinitionRepository[Role] = field(default_factory=SqlRoleRepository)
 
     def put(
         self,

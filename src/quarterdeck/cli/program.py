@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from quarterdeck.services.archives import ArchiveService
     from quarterdeck.services.calls import Calls
     from quarterdeck.services.memory import MemoryService
+    from quarterdeck.services.projects import ProjectService
     from quarterdeck.services.tokens import TokenService
     from quarterdeck.services.traces import TraceService
     from quarterdeck.settings import Settings
@@ -36,6 +37,8 @@ class Deck(Protocol):
     def traces(self) -> "TraceService": ...
     @property
     def archives(self) -> "ArchiveService": ...
+    @property
+    def projects(self) -> "ProjectService": ...
 
 
 class Program(Protocol):

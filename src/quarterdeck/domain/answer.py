@@ -4,6 +4,8 @@ Services return answers and surfaces pass them on, so the reply, the trace and `
 show the same thing.
 """
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
@@ -11,8 +13,11 @@ from pydantic.alias_generators import to_camel
 class Answer(BaseModel):
     """Base of all answers: snake_case in Python, the contract's camelCase outside.
 
-    A field that is `None` is left out of the reply; JSON `null` inside user data stays.
+    A field that is `None` is left out of the reply, unless its contract shows it as null; JSON
+    `null` inside user data stays.
     """
+
+    keeps_nulls: ClassVar[bool] = False
 
     model_config = ConfigDict(
         frozen=True,

@@ -4,12 +4,13 @@ A value that does not fit is refused with everything that is wrong, each with it
 """
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic.fields import FieldInfo
 
-from quarterdeck.errors import closest_name
+from quarterdeck.errors import InvalidInput, closest_name
 
 NAME_LENGTH = 64
 TEXT_LENGTH = 1000
@@ -80,6 +81,9 @@ class Defined(Definition):
         return "built-in" if self.seeded_by == BUILT_IN else "file"
 
 
+D = TypeVar("D", bound=Defined)
+
+
 class Flaw(NamedTuple):
     """What is wrong with one value; `place` leads to it from the outside in."""
 
@@ -98,9 +102,58 @@ def flaws_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Flaw]:
         place = tuple(str(part) for part in wrong["loc"] if part != "[key]")
         if wrong["type"] == "extra_forbidden":
             yield Flaw(place, _unknown(place, model))
+        elif wrong["type"] in {"model_type", "mapping_type", "dict_type"}:
+            yield Flaw(place, "must be a table")
         else:
             text = wrong["msg"].removeprefix("Value error, ")
             yield Flaw(place, text.replace("Input should ", "must ", 1))
+
+
+def defined(model: type[D], fields: Mapping[str, object], *, name: str, with_id: str) -> D:
+    """Return what a command defines.
+
+    Raises:
+        InvalidInput: It names everything that is wrong.
+    """
+    identity = {"id": with_id, "name": name, "seeded_by": None}
+    try:
+        return model.model_validate({**fields, **identity})
+    except ValidationError as error:
+        flaws = [(".".join(place) or name, text) for place, text in flaws_of(error, model)]
+    # Not chained: the library's error holds the values, and some are secret.
+    raise InvalidInput.fields(flaws)
+
+
+class Changes(NamedTuple, Generic[D]):
+    """What has to be put and removed so that the stored definitions are as a file has them."""
+
+    put: list[D]
+    removed: list[D]
+
+
+def seed(
+    model: type[D],
+    wanted: Mapping[str, Definition],
+    stored: Sequence[D],
+    *,
+    node_id: str,
+    new_id: Callable[[], str],
+) -> Changes[D]:
+    """Compare a node's file with what is stored; what commands or other nodes made stays.
+
+    The file wins over whatever has the same name, which keeps its id.
+    """
+    known = {same_name(each.name): each for each in stored}
+    put: list[D] = []
+    for name, definition in wanted.items():
+        old = known.get(same_name(name))
+        identity = {"id": old.id if old else new_id(), "name": name, "seeded_by": node_id}
+        new = model.model_validate({**definition.model_dump(), **identity})
+        if new != old:
+            put.append(new)
+    names = {same_name(name) for name in wanted}
+    gone = [each for each in stored if each.seeded_by == node_id]
+    return Changes(put, [each for each in gone if same_name(each.name) not in names])
 
 
 def _unknown(place: tuple[str, ...], model: type[BaseModel]) -> str:
@@ -109,9 +162,15 @@ def _unknown(place: tuple[str, ...], model: type[BaseModel]) -> str:
 
 
 def _keys_at(place: tuple[str, ...], model: type[BaseModel]) -> tuple[str, ...]:
+    within: object = model
     for name in place:
-        inner = model.model_fields[name].annotation
-        assert isinstance(inner, type)  # only a model refuses keys
-        assert issubclass(inner, BaseModel)
-        model = inner
-    return tuple(field.alias or name for name, field in model.model_fields.items())
+        # In a mapping, users choose the names; each stands for the same kind of value.
+        fields = _fields_of(within)
+        within = fields[name].annotation if fields else get_args(within)[-1]
+    return tuple(field.alias or name for name, field in _fields_of(within).items())
+
+
+def _fields_of(within: object) -> Mapping[str, FieldInfo]:
+    if isinstance(within, type) and issubclass(within, BaseModel):
+        return within.model_fields
+    return {}

@@ -62,6 +62,11 @@ def option_of(options: tuple[Option, ...], kind: OptionKind) -> Option | None:
     return next((option for option in options if option.kind is kind), None)
 
 
+def option_of_id(options: tuple[Option, ...], option_id: str) -> Option | None:
+    """Return the option that the agent calls so."""
+    return next((option for option in options if option.id == option_id), None)
+
+
 def allowing(options: tuple[Option, ...]) -> Option | None:
     """Return what allows this once.
 

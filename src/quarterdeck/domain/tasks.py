@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from quarterdeck.domain.names import checked_name
+from quarterdeck.errors import InvalidInput
+
 TASK_LENGTH = 100_000
 
 
@@ -84,3 +87,12 @@ class TurnEnd:
 
     stop_reason: StopReason
     usage: Usage = field(default_factory=Usage)
+
+
+def checked_task(text: str, field: str) -> str:
+    """Return the text of a task, which must say something."""
+    if not text.strip():
+        raise InvalidInput.field(
+            field, "must not be blank", hint="say what the agent is to do, and what is not"
+        )
+    return checked_name(field, text, longest=TASK_LENGTH)

@@ -1,14 +1,18 @@
 """Where services keep things; each method runs inside a transaction of the store."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from quarterdeck.domain.definitions import Defined
 from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.memory import MemoryEntry
 from quarterdeck.domain.tokens import Token
 from quarterdeck.domain.trace import Trace, TraceStatus
 from quarterdeck.ports.store import Transaction
+
+D = TypeVar("D", bound=Defined)
 
 
 class MemoryRepository(Protocol):
@@ -89,11 +93,29 @@ class TraceRepository(Protocol):
         ...
 
 
-class DaemonRepository(Protocol):
-    """The processes that own rows: open traces now, agents and tasks later."""
+@dataclass(frozen=True, slots=True)
+class SeenDaemon:
+    """A process that has not been seen to end."""
 
-    def add(self, tx: Transaction, daemon_id: str, node_id: str, now: datetime) -> None:
+    daemon_id: str
+    node_id: str
+    host: str
+    seen_at: datetime
+
+
+class DaemonRepository(Protocol):
+    """The processes that own rows: open traces, agents and tasks."""
+
+    def add(self, tx: Transaction, daemon_id: str, node_id: str, host: str, now: datetime) -> None:
         """Note that a process has started."""
+        ...
+
+    def find(self, tx: Transaction, daemon_id: str) -> SeenDaemon | None:
+        """Return a process that has not been seen to end, or `None`."""
+        ...
+
+    def see(self, tx: Transaction, daemon_id: str, now: datetime) -> None:
+        """Note that a process is alive."""
         ...
 
     def list(self, tx: Transaction, node_id: str) -> Sequence[str]:
@@ -132,6 +154,26 @@ class TokenRepository(Protocol):
         """End a token's life; return whether it was living."""
         ...
 
+    def remove_named(self, tx: Transaction, name: str) -> None:
+        """Forget every token of this name; safe to repeat."""
+        ...
+
     def note_use(self, tx: Transaction, token_id: str, now: datetime) -> None:
         """Remember when a token was used last; the past is not written over the present."""
+        ...
+
+
+class DefinitionRepository(Protocol[D]):
+    """Projects, or roles."""
+
+    def put(self, tx: Transaction, defined: D, now: datetime) -> None:
+        """Keep a definition, in place of the one with the same id; no other has its name."""
+        ...
+
+    def list(self, tx: Transaction) -> Sequence[D]:
+        """Return all of them by name, without regard to case."""
+        ...
+
+    def remove(self, tx: Transaction, defined_id: str) -> bool:
+        """Forget a definition; return whether it was there."""
         ...

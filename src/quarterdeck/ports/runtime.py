@@ -86,8 +86,8 @@ class AgentRuntime(Protocol):
         """Stop every agent; when this returns, nothing of theirs is left running."""
         ...
 
-    async def plan(self, agent_id: str, name: str, project: Project) -> Workspace:
-        """Choose a workspace and check that it can be made; nothing is made yet."""
+    async def plan(self, agent_id: str, name: str, project: Project, role: Role) -> Workspace:
+        """Choose a workspace; check that it can be made, and the agent started. Nothing is made."""
         ...
 
     async def create(self, spec: AgentSpec, report: Report) -> Started:

@@ -20,14 +20,16 @@ class DaemonService:
         traces: TraceService,
         presence: Presence,
         daemon_id: str,
+        host: str,
     ) -> None:
-        """`daemon_id` is the id that this process's rows carry."""
+        """`daemon_id` is the id that this process's rows carry, `host` the machine's name."""
         self._store = operations.store
         self._clock = operations.clock
         self._daemons = daemons
         self._traces = traces
         self._presence = presence
         self.daemon_id = daemon_id
+        self._host = host
 
     async def start(self) -> int:
         """Announce this process; close what dead ones of this node left open.
@@ -38,9 +40,16 @@ class DaemonService:
         self._presence.announce(self.daemon_id)
         node_id, now = self._presence.node_id, self._clock.now()
         others = await self._store.read(lambda tx: self._daemons.list(tx, node_id))
-        await self._store.write(lambda tx: self._daemons.add(tx, self.daemon_id, node_id, now))
+        await self._store.write(
+            lambda tx: self._daemons.add(tx, self.daemon_id, node_id, self._host, now)
+        )
         gone = [other for other in others if not self._presence.is_alive(other)]
         return sum([await self._bury(daemon_id) for daemon_id in gone])
+
+    async def beat(self) -> None:
+        """Let those on other machines see that this process is alive."""
+        now = self._clock.now()
+        await self._store.write(lambda tx: self._daemons.see(tx, self.daemon_id, now))
 
     async def stop(self) -> None:
         """Note that this process ends in good order."""

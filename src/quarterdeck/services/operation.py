@@ -95,6 +95,10 @@ class Operation:
         self._ended(rendered)
         return answer
 
+    async def write(self, decide: Callable[[Transaction], A]) -> A:
+        """Commit one step of a long operation; its trace is closed when it ends."""
+        return await self._operations.store.write(decide)
+
     async def read(self, look: Callable[[Transaction], A]) -> A:
         """Look something up beside the writer, so that a slow search holds up nobody's commit."""
         return await self._operations.store.read(look)

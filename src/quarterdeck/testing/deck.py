@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
 from fastmcp import Client, FastMCP
 
 from quarterdeck.app import Quarterdeck, open_quarterdeck
 from quarterdeck.ports.clock import Clock
-from quarterdeck.services.daemons import DaemonService
 from quarterdeck.settings import load_settings
 from quarterdeck.testing.reply import Reply, call_tool
 from quarterdeck.tools.server import Offer, Services, build_server
@@ -46,19 +44,11 @@ async def quarterdeck_for_tests(
     """
     flags = {"home": home, "database.url": database_url, **(settings or {})}
     loaded = load_settings(flags=flags, environ={})
-    async with open_quarterdeck(loaded, clock=clock) as opened, _one_process(opened.daemons):
-        services = Services(opened.calls, opened.memory, opened.traces, opened.redactor)
-        offer = Offer(loaded.server.toolsets, read_only=loaded.server.read_only)
-        yield Deck(opened, services, build_server(services, offer))
-
-
-@asynccontextmanager
-async def _one_process(daemons: DaemonService) -> AsyncGenerator[None]:
     # Not `serving`: it prunes in the background, at times that no test can foresee, and its task
     # group would wrap what the test raises.
-    await daemons.start()
-    try:
-        yield
-    finally:
-        with anyio.CancelScope(shield=True):
-            await daemons.stop()
+    async with open_quarterdeck(loaded, clock=clock) as opened, opened.manned():
+        services = Services(
+            opened.calls, opened.fleet, opened.memory, opened.traces, opened.redactor
+        )
+        offer = Offer(loaded.server.toolsets, read_only=loaded.server.read_only)
+        yield Deck(opened, services, build_server(services, offer))

@@ -80,9 +80,11 @@ class ToolSpec:
 
     def render(self, answer: object) -> Rendered:
         """Return the reply's JSON, and where it does not keep the output schema."""
-        assert isinstance(answer, BaseModel), "tools answer with models"
+        assert isinstance(answer, Answer), "tools answer with models"
         # The check below says what a serializer's warning would say, and who is to blame.
-        text = answer.__pydantic_serializer__.to_json(answer, exclude_none=True, warnings=False)
+        text = answer.__pydantic_serializer__.to_json(
+            answer, exclude_none=not answer.keeps_nulls, warnings=False
+        )
         try:
             self._answer_validator.validate_json(text)
         except ValidationError as error:

@@ -12,17 +12,24 @@ from quarterdeck import __version__
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.fleet_services import FleetServices
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.traces import TraceService
+from quarterdeck.tools.agents import agent_tools
 from quarterdeck.tools.calling import CallMiddleware
 from quarterdeck.tools.memory import memory_tools
 from quarterdeck.tools.meta import ResourceRow, ResourceTemplateRow, meta_tools
+from quarterdeck.tools.projects import project_tools
+from quarterdeck.tools.questions import question_tools
 from quarterdeck.tools.registry import ToolSpec
+from quarterdeck.tools.tasks import task_tools
 from quarterdeck.tools.texts import ToolText, load_texts
 from quarterdeck.tools.traces import trace_tools
 
 INSTRUCTIONS = (
-    "Quarterdeck keeps a durable memory that all your sessions and agents share, and a trace of "
+    "Quarterdeck runs a fleet of coding agents for you: create_agent gives one a task in a workspace"
+    " of its own, wait_for_agent tells when it is done or asks something, show_agent_log and"
+    " show_agent_diff show what it did. It also keeps a durable memory that all your sessions and agents share, and a trace of "
     "every call. Search memory before you start on something that may have been worked on "
     "before, and store what the next session should know."
 )
@@ -33,6 +40,7 @@ class Services:
     """What the tools are built on."""
 
     calls: Calls
+    fleet: FleetServices
     memory: MemoryService
     traces: TraceService
     redactor: Redactor
@@ -85,7 +93,12 @@ def all_tools(services: Services, server: FastMCP[Any]) -> list[ToolSpec]:
     async def listing() -> tuple[list[ResourceRow], list[ResourceTemplateRow]]:
         return await _resources(server)
 
+    fleet = services.fleet
     toolsets = (
+        project_tools(fleet.projects),
+        agent_tools(fleet.agents, fleet.waiting, fleet.diffs),
+        task_tools(fleet.tasks, fleet.logs),
+        question_tools(fleet.questions),
         memory_tools(services.memory),
         trace_tools(services.traces),
         meta_tools(listing),

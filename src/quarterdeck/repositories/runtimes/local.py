@@ -13,6 +13,7 @@ import anyio.to_thread
 from quarterdeck.clients.processes.child import CannotStart, Child
 from quarterdeck.clients.processes.keeper import Keeper
 from quarterdeck.clients.processes.leftovers import sweep
+from quarterdeck.domain.definitions import BUILT_IN
 from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.domain.projects import Project
 from quarterdeck.domain.roles import Role
@@ -20,6 +21,7 @@ from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import Diff, Merged, Pushed, Saved, Workspace
 from quarterdeck.errors import AgentFailed, Unavailable
 from quarterdeck.ports.runtime import AgentSpec, Report, RuntimeListener, Started
+from quarterdeck.repositories.demo import ensure_demo
 from quarterdeck.repositories.runtimes.agent_environment import AgentEnvironment
 from quarterdeck.repositories.runtimes.local_workspaces import LocalWorkspaces
 from quarterdeck.repositories.runtimes.metadata import MetadataCollector
@@ -93,7 +95,10 @@ class LocalRuntime:
         await self._metadata.close()
         await self._keeper.close()
 
-    async def plan(self, agent_id: str, name: str, project: Project) -> Workspace:
+    async def plan(self, agent_id: str, name: str, project: Project, role: Role) -> Workspace:
+        await anyio.to_thread.run_sync(self._command_of, role)
+        if project.seeded_by == BUILT_IN:
+            await anyio.to_thread.run_sync(ensure_demo, project)
         return await self._workspaces.plan(agent_id, name, project)
 
     async def create(self, spec: AgentSpec, report: Report) -> Started:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import psycopg
 
 # All revisions this program knows, oldest first; a test compares them with the scripts.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003", "0004")
 HEAD = REVISIONS[-1]
 KEPT_COPIES = 3
 CONNECT_SECONDS = 10

@@ -116,3 +116,23 @@ Index(
     sqlite_where=tokens_table.c.revoked_at.is_(None),
     postgresql_where=tokens_table.c.revoked_at.is_(None),
 )
+
+
+def _definitions(name: str) -> Table:
+    # What is defined is JSON: it is read as a whole, and grows with the product.
+    return Table(
+        name,
+        metadata,
+        Column("id", exact(), primary_key=True),
+        Column("name", exact(), nullable=False),
+        Column("name_folded", exact(), nullable=False),
+        Column("seeded_by", exact()),
+        Column("definition", Text(), nullable=False),
+        Column("updated_at", big(), nullable=False),
+        Index(f"{name}_name", "name_folded", unique=True),
+        sqlite_with_rowid=False,
+    )
+
+
+projects_table = _definitions("projects")
+roles_table = _definitions("roles")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from quarterdeck.domain.access import Scope
 from quarterdeck.domain.tokens import Token
@@ -28,6 +28,7 @@ _FIND_LIVING = Statement(select(t).where(t.c.name == bindparam("name"), t.c.revo
 _FIND_HASH = Statement(select(t).where(t.c.hash == bindparam("hash")))
 _LIST = Statement(select(t).order_by(t.c.id.desc()))
 _REVOKE = Statement(update(t).where(_THIS, t.c.revoked_at.is_(None)).values(revoked_at=_NOW))
+_REMOVE_NAMED = Statement(delete(t).where(t.c.name == bindparam("name")))
 _NOTE_USE = Statement(
     update(t)
     .where(_THIS, or_(t.c.last_used_at.is_(None), t.c.last_used_at < _NOW))
@@ -71,6 +72,10 @@ class SqlTokenRepository:
     def revoke(self, tx: Transaction, token_id: str, now: datetime) -> bool:
         """End a token's life; return whether it was living."""
         return sql(tx).run(_REVOKE, {"the_token": token_id, "now": to_micros(now)}) > 0
+
+    def remove_named(self, tx: Transaction, name: str) -> None:
+        """Forget every token of this name; safe to repeat."""
+        sql(tx).run(_REMOVE_NAMED, {"name": name})
 
     def note_use(self, tx: Transaction, token_id: str, now: datetime) -> None:
         """Remember when a token was used last."""

@@ -1,38 +1,29 @@
 """The agent's side of the protocol: one method for each request it answers."""
 
-import threading
 from typing import TYPE_CHECKING
 
 from quarterdeck.testing.scripted_agent import params as read
 from quarterdeck.testing.scripted_agent.conversations import Conversations
-from quarterdeck.testing.scripted_agent.prompt import carry_out
 from quarterdeck.testing.scripted_agent.session import Session
-from quarterdeck.testing.scripted_agent.turn import Turn, TurnEnded
-from quarterdeck.testing.scripted_agent.wire import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    Message,
-    RpcError,
-    Wire,
-)
+from quarterdeck.testing.scripted_agent.turn import Turn
+from quarterdeck.testing.scripted_agent.turns import Turns
+from quarterdeck.testing.scripted_agent.wire import METHOD_NOT_FOUND, Message, RpcError, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROTOCOL_VERSION = 1
-SECONDS_TO_STOP = 1.0  # for a command that has to be killed, or a client that reads no more
 NAME = {"name": "quarterdeck-scripted-agent", "title": "Scripted agent", "version": "1"}
 
 
 class Agent:
-    """Answers a client; each turn runs in a thread of its own, all else in the reader's."""
+    """Answers a client; all but the turns at once, in the thread that reads."""
 
     def __init__(self, wire: Wire, conversations: Conversations) -> None:
         self._wire = wire
         self._conversations = conversations
         self._sessions: dict[str, Session] = {}
-        self._turns: list[threading.Thread] = []
+        self._turns = Turns(wire)
         self._client_reads_files = False
         self._methods: dict[str, Callable[[Message], Message]] = {
             "initialize": self._initialize,
@@ -52,14 +43,14 @@ class Agent:
             for message in self._wire.requests():
                 self._handle(message)
         finally:
-            self._stop_turns()
+            self._turns.stop_all()
 
     def _handle(self, message: Message) -> None:
         method: str = message["method"]
         params: Message = message.get("params") or {}
         if "id" not in message:
             if method == "session/cancel":
-                self._cancel(params)
+                self._turns.cancel(str(params.get("sessionId")))
             return
         try:
             if method == "session/prompt":
@@ -95,7 +86,7 @@ class Agent:
 
     def _new(self, params: Message) -> Message:
         servers = read.items(params, "mcpServers")
-        session = Session.new(read.text(params, "cwd"), servers, self._conversations)
+        session = Session.new(read.folder(params), servers, self._conversations)
         self._sessions[session.id] = session
         return {"sessionId": session.id, **_state_of(session)}
 
@@ -110,9 +101,10 @@ class Agent:
         return _state_of(self._reopened(params, params.get("mcpServers") or []))
 
     def _reopened(self, params: Message, servers: list[Message]) -> Session:
-        session_id, cwd = read.text(params, "sessionId"), read.text(params, "cwd")
+        session_id, cwd = read.text(params, "sessionId"), read.folder(params)
         if not self._conversations.read(session_id):
             raise read.invalid(f"no session {session_id!r}")
+        self._forget(session_id)
         session = Session.loaded(session_id, cwd, servers, self._conversations)
         self._sessions[session.id] = session
         return session
@@ -125,10 +117,8 @@ class Agent:
         self._wire.notify("session/update", {"sessionId": session.id, "update": update})
 
     def _list(self, params: Message) -> Message:
-        folders = {session.id: str(session.cwd) for session in self._sessions.values()}
-        for session_id in self._conversations.ids():
-            events = self._conversations.read(session_id)
-            folders.setdefault(session_id, next(e["cwd"] for e in events if "cwd" in e))
+        open_now = {session.id: str(session.cwd) for session in self._sessions.values()}
+        folders = self._conversations.folders() | open_now
         wanted = params.get("cwd")
         return {
             "sessions": [
@@ -139,11 +129,12 @@ class Agent:
         }
 
     def _close(self, params: Message) -> Message:
-        session = self._session(params)
-        del self._sessions[session.id]
-        if session.turn is not None:
-            session.turn.cancel(force=True)
+        self._forget(self._session(params).id)
         return {}
+
+    def _forget(self, session_id: str) -> None:
+        self._turns.stop(session_id)
+        self._sessions.pop(session_id, None)
 
     def _set_mode(self, params: Message) -> Message:
         self._session(params).set_mode(read.text(params, "modeId"))
@@ -154,11 +145,6 @@ class Agent:
         session.set_option(read.text(params, "configId"), read.text(params, "value"))
         return {"configOptions": session.options()}
 
-    def _cancel(self, params: Message) -> None:
-        session = self._sessions.get(params.get("sessionId", ""))
-        if session is not None and session.turn is not None:
-            session.turn.cancel()
-
     def _session(self, params: Message) -> Session:
         session_id = read.text(params, "sessionId")
         if session_id not in self._sessions:
@@ -168,45 +154,8 @@ class Agent:
     def _begin_turn(self, request_id: object, params: Message) -> None:
         session = self._session(params)
         text = _text_of(read.items(params, "prompt"))
-        if session.turn is not None:
-            raise RpcError(INVALID_REQUEST, "Invalid request", "a turn is running already")
         turn = Turn(self._wire, session, client_reads_files=self._client_reads_files)
-        session.turn = turn
-        session.record({"role": "user", "text": text})
-        work = threading.Thread(target=self._run_turn, args=(request_id, turn, text), daemon=True)
-        self._turns = [each for each in self._turns if each.is_alive()] + [work]
-        work.start()
-
-    def _run_turn(self, request_id: object, turn: Turn, text: str) -> None:
-        try:
-            result = _result_of(turn, text)
-        except RpcError as error:
-            turn.session.turn = None
-            self._wire.fail(request_id, error)
-        except Exception as error:  # noqa: BLE001 - a turn must be answered, whatever happened
-            turn.session.turn = None
-            self._wire.fail(request_id, RpcError(INTERNAL_ERROR, "Internal error", repr(error)))
-        else:
-            turn.session.turn = None
-            self._wire.answer(request_id, result)
-
-    def _stop_turns(self) -> None:
-        for session in self._sessions.values():
-            if session.turn is not None:
-                session.turn.cancel(force=True)
-        for work in self._turns:
-            work.join(SECONDS_TO_STOP)
-
-
-def _result_of(turn: Turn, text: str) -> Message:
-    try:
-        carry_out(turn, text)
-        turn.check()
-        stop_reason = "end_turn"
-    except TurnEnded as ended:
-        stop_reason = ended.stop_reason
-    usage = {"usage": turn.usage} if turn.usage else {}
-    return {"stopReason": stop_reason, **usage}
+        self._turns.begin(request_id, turn, text)
 
 
 def _reads_files(capabilities: Message | None) -> bool:

@@ -40,9 +40,15 @@ class Conversations:
             return []
         return list(_events(lines))
 
-    def ids(self) -> list[str]:
-        """Return the ids of all sessions that can be loaded."""
-        return sorted(file.stem for file in self._folder.glob("*.jsonl")) if self._folder else []
+    def folders(self) -> dict[str, str]:
+        """Return the ids of all sessions that can be loaded, and where each of them worked."""
+        files = sorted(self._folder.glob("*.jsonl")) if self._folder else []
+        return {
+            file.stem: event["cwd"]
+            for file in files
+            for event in self.read(file.stem)
+            if "cwd" in event
+        }
 
     @staticmethod
     def _file(folder: Path, session_id: str) -> Path:

@@ -13,6 +13,14 @@ def text(params: Message, name: str) -> str:
     return value
 
 
+def folder(params: Message) -> str:
+    """Return the session's folder, which the protocol wants to be absolute."""
+    cwd = text(params, "cwd")
+    if not cwd.startswith("/"):
+        raise invalid("'cwd' must be an absolute path")
+    return cwd
+
+
 def items(params: Message, name: str) -> list[Message]:
     """Return a parameter that must be a list of objects."""
     value = params.get(name)

@@ -1,26 +1,21 @@
 """One conversation with the agent: where it works, its mode and model, and what it has cost."""
 
 import os
-import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from quarterdeck.testing.scripted_agent import params as read
+from quarterdeck.testing.scripted_agent.conversations import Conversations
 from quarterdeck.testing.scripted_agent.wire import Message
-
-if TYPE_CHECKING:
-    from quarterdeck.testing.scripted_agent.conversations import Conversations
-    from quarterdeck.testing.scripted_agent.turn import Turn
 
 MODES = {"default": "Default", "plan": "Plan"}
 MODELS = {"scripted": "Scripted", "scripted-large": "Scripted, large"}
 
 
 class Session:
-    """A session; `turn` is the prompt that is being worked on."""
+    """A session; what changes is recorded, for whoever loads it later."""
 
     def __init__(
-        self, session_id: str, cwd: str, mcp_servers: list[Message], log: "Conversations"
+        self, session_id: str, cwd: str, mcp_servers: list[Message], log: Conversations
     ) -> None:
         self.id = session_id
         self.cwd = Path(cwd)
@@ -28,13 +23,10 @@ class Session:
         self.mode = "default"
         self.model = "scripted"
         self.cost = 0.0
-        self.turn: Turn | None = None
         self._log = log
-        self._calls = 0
-        self._counting = threading.Lock()
 
     @classmethod
-    def new(cls, cwd: str, mcp_servers: list[Message], log: "Conversations") -> "Session":
+    def new(cls, cwd: str, mcp_servers: list[Message], log: Conversations) -> "Session":
         """Begin a conversation."""
         session = cls(os.urandom(12).hex(), cwd, mcp_servers, log)
         session.record({"cwd": cwd})
@@ -42,24 +34,23 @@ class Session:
 
     @classmethod
     def loaded(
-        cls, session_id: str, cwd: str, mcp_servers: list[Message], log: "Conversations"
+        cls, session_id: str, cwd: str, mcp_servers: list[Message], log: Conversations
     ) -> "Session":
         """Return a session as an earlier process left it."""
         session = cls(session_id, cwd, mcp_servers, log)
         for event in log.read(session_id):
             session.mode = event.get("mode", session.mode)
             session.model = event.get("model", session.model)
+            session.cost = event.get("cost", session.cost)
         return session
 
     def record(self, event: Message) -> None:
-        """Keep an event for whoever loads the session later."""
+        """Keep an event of the conversation."""
         self._log.add(self.id, event)
 
     def next_call_id(self) -> str:
         """Return an id for a tool call, unique in the session."""
-        with self._counting:
-            self._calls += 1
-        return f"call-{os.urandom(3).hex()}-{self._calls}"
+        return f"call-{os.urandom(6).hex()}"
 
     def set_mode(self, mode: str) -> None:
         """Change the mode."""
@@ -76,6 +67,11 @@ class Session:
             raise read.invalid(f"no model {value!r}; there are {', '.join(MODELS)}")
         self.model = value
         self.record({"model": value})
+
+    def spend(self, dollars: float) -> None:
+        """Add to the cost."""
+        self.cost += dollars
+        self.record({"cost": self.cost})
 
     def modes(self) -> Message:
         """Return the mode and those there are, as the protocol wants them."""

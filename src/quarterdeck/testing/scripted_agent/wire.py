@@ -1,5 +1,6 @@
 """Newline-delimited JSON-RPC 2.0 over a pair of streams, both ways."""
 
+import contextlib
 import itertools
 import json
 import threading
@@ -83,7 +84,8 @@ class Wire:
 
     def _send(self, message: Message) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode()
-        with self._sending:
+        # A client that is gone has closed the agent's input too, and that ends the agent.
+        with self._sending, contextlib.suppress(BrokenPipeError):
             self._outgoing.write(line + b"\n")
             self._outgoing.flush()
 
@@ -91,7 +93,7 @@ class Wire:
 def _parse(line: bytes) -> Message:
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RpcError(PARSE_ERROR, "Parse error", str(error)) from error
     if not isinstance(message, dict) or not _is_message(found := cast("Message", message)):
         raise RpcError(INVALID_REQUEST, "Invalid request", "neither a request nor an answer")

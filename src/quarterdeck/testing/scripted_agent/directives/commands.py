@@ -45,7 +45,8 @@ def _shell(turn: Turn, command: str) -> "Generator[Popen[bytes]]":
     try:
         yield shell
     finally:
-        with contextlib.suppress(ProcessLookupError):
+        # macOS says "not permitted" where only a dead process is left in the group.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(shell.pid, signal.SIGKILL)
 
 

@@ -46,7 +46,7 @@ def usage(turn: Turn, argument: str) -> None:
 
 def count(turn: Turn, tokens_in: int, tokens_out: int, cost: float) -> None:
     """Report a turn's tokens, and the session's cost so far: the protocol wants it cumulative."""
-    turn.session.cost += cost
+    turn.session.spend(cost)
     total = tokens_in + tokens_out
     turn.usage = {"inputTokens": tokens_in, "outputTokens": tokens_out, "totalTokens": total}
     spent = {"amount": turn.session.cost, "currency": "USD"}

@@ -1,0 +1,373 @@
+"""Runs this process's agents: brings them up, keeps them at work, sees them off."""
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
+from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
+from quarterdeck.domain.agents import AgentStatus
+from quarterdeck.domain.tasks import Task, TaskState
+from quarterdeck.domain.workspaces import Saved
+from quarterdeck.errors import QuarterdeckError, Unavailable
+from quarterdeck.ports.clock import Clock
+from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
+from quarterdeck.ports.store import Store, Transaction
+from quarterdeck.services.crew.badges import Badges
+from quarterdeck.services.crew.changes import Changes
+from quarterdeck.services.crew.desk import QuestionDesk
+from quarterdeck.services.crew.limits import Meter
+from quarterdeck.services.crew.log_writer import LogWriter, Voice
+from quarterdeck.services.crew.members import Member
+from quarterdeck.services.crew.outcomes import Outcome, outcome_of, outcome_of_failure
+from quarterdeck.services.crew.records import TaskRecords, interrupted
+from quarterdeck.services.crew.rows import FleetRows
+from quarterdeck.services.crew.telling import Telling
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+RETRY_SECONDS = 1.0
+# How long an agent that was interrupted may take to stop before it is ended.
+STOP_SECONDS = 10.0
+MOST_RESTARTS = 5
+LONGEST_PAUSE = 60.0
+RESUME = "You were interrupted. Look at what is already done, and go on with this task:\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class CrewParts:
+    """What a crew works with."""
+
+    store: Store
+    clock: Clock
+    rows: FleetRows
+    log: LogWriter
+    desk: QuestionDesk
+    changes: Changes
+    records: TaskRecords
+    runtimes: Mapping[str, AgentRuntime]
+    badges: Badges
+
+
+class Crew:
+    """The agents that this process runs; implements `RuntimeListener`."""
+
+    def __init__(self, parts: CrewParts) -> None:
+        """Nobody is aboard at first."""
+        self._parts = parts
+        self._members: dict[str, Member] = {}
+        self._background: set[asyncio.Task[Any]] = set()
+        self._is_closing = False
+
+    @property
+    def changes(self) -> Changes:
+        """Return what wakes those who wait for agents."""
+        return self._parts.changes
+
+    @property
+    def busy(self) -> int:
+        """Count the agents that are at work, starting or ending."""
+        return sum(1 for member in self._members.values() if member.job and not member.job.done())
+
+    def member(self, agent_id: str) -> Member | None:
+        """Return an agent that is run here, or `None`."""
+        return self._members.get(agent_id)
+
+    async def open(self) -> None:
+        """Get the runtimes ready."""
+        for runtime in self._parts.runtimes.values():
+            await runtime.open(self)
+        self.spawn(self._parts.log.run())
+
+    async def close(self) -> None:
+        """Stop every agent in good order, and say in each record that it was stopped."""
+        self._is_closing = True
+        for member in list(self._members.values()):
+            await self._put_aside(member)
+        for runtime in self._parts.runtimes.values():
+            await runtime.close()
+        for agent_id in list(self._members):
+            await self._parts.log.flush(agent_id)
+            await self._persist(lambda tx, agent_id=agent_id: self._strike(tx, agent_id))
+        for task in list(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+
+    def spawn(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+        """Run something beside all calls; it belongs to none of them."""
+        task = asyncio.create_task(work, context=contextvars.Context())
+        self._background.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def launch(self, spec: AgentSpec, runtime: AgentRuntime, *, is_new: bool) -> None:
+        """Bring an agent up, and let it work on what waits for it."""
+        telling = Telling(self._parts.log, spec.agent_id)
+        member = Member(spec=spec, runtime=runtime, telling=telling)
+        self._members[spec.agent_id] = member
+        member.job = self.spawn(self._job(member, self._come_up(member, is_new=is_new)))
+
+    def wake(self, agent_id: str) -> None:
+        """Let an agent look whether there is something to do."""
+        member = self._members.get(agent_id)
+        if member is None:
+            return
+        member.has_more = True
+        if member.job is None or member.job.done():
+            member.job = self.spawn(self._job(member, self._work(member)))
+
+    async def interrupt(self, agent_id: str) -> bool:
+        """Ask an agent to stop its task; return whether it was seen to stop."""
+        member = self._members.get(agent_id)
+        if member is None or member.job is None:
+            return False
+        member.cancel_asked = True
+        await member.runtime.interrupt(agent_id)
+        self._parts.desk.withdraw(agent_id)
+        ended = asyncio.ensure_future(member.turn_ended.wait())
+        done, _ = await asyncio.wait({ended}, timeout=STOP_SECONDS)
+        ended.cancel()
+        return bool(done)
+
+    async def put_ashore(self, agent_id: str) -> None:
+        """Stop an agent's process and whatever this process does for it."""
+        member = self._members.pop(agent_id, None)
+        if member is None:
+            return
+        await self._put_aside(member)
+        await member.runtime.stop(agent_id)
+        await self._parts.log.flush(agent_id)
+        await self._parts.badges.revoke(member.spec.name)
+
+    async def remove(self, spec: AgentSpec, runtime: AgentRuntime) -> Saved | None:
+        """Stop an agent and remove its workspace, after its work is saved."""
+        await self.put_ashore(spec.agent_id)
+        saved = await runtime.delete(spec)
+        self._parts.log.forget(spec.agent_id)
+        return saved
+
+    async def heard(self, agent_id: str, event: AgentEvent) -> None:
+        """Take note of an event."""
+        member = self._members.get(agent_id)
+        if member is None:
+            return
+        await member.telling.tell(event, member.task_id)
+        member.hear(event)
+        if isinstance(event, Spent) and event.cost is not None:
+            member.cost_so_far = max(member.cost_so_far, event.cost)
+        if member.meter is not None:
+            member.meter.note(event)
+            self._hold_to_limits(member)
+
+    async def asked(self, agent_id: str, request: PermissionRequest) -> str | None:
+        """Return the id of the chosen option; may take a person's time."""
+        member = self._members.get(agent_id)
+        if member is None:
+            return None
+        if member.meter is not None:
+            member.meter.pause()
+        try:
+            return await self._parts.desk.decide(member.asker, request)
+        finally:
+            if member.meter is not None:
+                member.meter.go_on()
+
+    async def gone(self, agent_id: str, reason: str) -> None:
+        """Learn that an agent ended by itself; one at work says so where it is waited for."""
+        member = self._members.get(agent_id)
+        if member is None or self._is_closing or (member.job and not member.job.done()):
+            return
+        member.job = self.spawn(self._job(member, self._come_back(member, reason)))
+
+    async def _job(self, member: Member, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:
+            # A bug of ours must not leave an agent that seems to work for ever.
+            logger.exception("The work of agent %r broke off", member.spec.name)
+            await self._give_up(member, "Quarterdeck failed; its log has the reason")
+
+    async def _come_up(self, member: Member, *, is_new: bool) -> None:
+        spec = member.spec
+        endpoint = await self._parts.badges.issue(spec)
+        member.spec = spec = replace(spec, endpoint=endpoint)
+        start = member.runtime.create if is_new else member.runtime.restart
+
+        async def report(line: str) -> None:
+            await self._tell(member, LogLevel.INFO, LogKind.STATE, line)
+
+        try:
+            started = await start(spec, report)
+        except QuarterdeckError as error:
+            await self._give_up(member, str(error.details.get("problem") or error.message))
+            return
+        member.spec = replace(spec, conversation=started.conversation)
+        await self._persist(lambda tx: self._mark_up(tx, member))
+        await self._work(member)
+
+    def _mark_up(self, tx: Transaction, member: Member) -> None:
+        now, rows = self._parts.clock.now(), self._parts.rows
+        has_tasks = bool(rows.tasks.open_of(tx, member.spec.agent_id))
+        status = AgentStatus.BUSY if has_tasks else AgentStatus.IDLE
+        agent = rows.turn(tx, member.spec.agent_id, status, now)
+        if agent is not None:
+            rows.agents.save(tx, replace(agent, conversation=member.spec.conversation))
+
+    async def _work(self, member: Member) -> None:
+        """Work on one task after the other until none is left."""
+        while True:
+            member.has_more = False
+            task = await self._persist(lambda tx: self._take_next(tx, member))
+            self._parts.changes.tell()
+            if task is not None:
+                if not await self._do(member, task):
+                    return
+            elif not member.has_more:
+                return
+
+    def _take_next(self, tx: Transaction, member: Member) -> Task | None:
+        rows, now = self._parts.rows, self._parts.clock.now()
+        waiting = rows.tasks.open_of(tx, member.spec.agent_id)
+        if not waiting:
+            rows.turn(tx, member.spec.agent_id, AgentStatus.IDLE, now)
+            return None
+        task = waiting[0]
+        rows.turn(tx, member.spec.agent_id, AgentStatus.BUSY, now)
+        rows.tasks.save(tx, replace(task, state=TaskState.RUNNING, started_at=now))
+        return task
+
+    async def _do(self, member: Member, task: Task) -> bool:
+        """Have the agent do a task; return whether it can go on with the next."""
+        voice = Voice(LogLevel.INFO, LogRole.USER, LogKind.TASK, task.id)
+        await self._parts.log.add(member.spec.agent_id, voice, task.message)
+        meter = Meter(member.role.limits, self._parts.clock.ticks_us, member.cost_so_far)
+        member.begin(task.id, meter, Telling(self._parts.log, member.spec.agent_id))
+        timer = self.spawn(self._keep_time(member, meter))
+        crash: QuarterdeckError | None = None
+        try:
+            end = await member.runtime.run(member.spec.agent_id, _text_of(task))
+            outcome = outcome_of(
+                end, cancel_asked=member.cancel_asked, stopped_for=member.stopped_for
+            )
+        except QuarterdeckError as error:
+            crash, outcome = error, outcome_of_failure(error, member.stopped_for)
+        finally:
+            timer.cancel()
+            cost = meter.cost
+            member.end()
+        await self._finish(member, task, outcome, cost)
+        if crash is None or member.runtime.is_running(member.spec.agent_id):
+            member.failures = 0
+            return True
+        await self._come_back(member, outcome.problem or crash.message)
+        return False
+
+    async def _finish(self, member: Member, task: Task, outcome: Outcome, cost: float) -> None:
+        agent_id = member.spec.agent_id
+        if outcome.state is TaskState.FAILED and outcome.problem:
+            await self._tell(member, LogLevel.ERROR, LogKind.ERROR, outcome.problem)
+        await self._parts.log.flush(agent_id)
+        record = await self._parts.records.of(member, task, outcome, cost=cost)
+        await self._persist(lambda tx: self._parts.records.write(tx, record))
+        self._parts.changes.tell()
+
+    async def _give_up(self, member: Member, reason: str) -> None:
+        agent_id = member.spec.agent_id
+        await self._tell(member, LogLevel.ERROR, LogKind.ERROR, reason)
+        await self._parts.log.flush(agent_id)
+        reason = self._parts.records.shown(reason)
+
+        def decide(tx: Transaction) -> None:
+            now = self._parts.clock.now()
+            self._parts.rows.turn(tx, agent_id, AgentStatus.FAILED, now, reason=reason)
+            self._parts.rows.end_open_tasks(tx, agent_id, TaskState.FAILED, reason, now)
+
+        await self._persist(decide)
+        self._parts.changes.tell()
+
+    async def _come_back(self, member: Member, reason: str) -> None:
+        """Start an agent again that broke down, after a pause that grows each time."""
+        member.failures += 1
+        if member.failures > MOST_RESTARTS:
+            await self._give_up(member, f"{reason} (after {MOST_RESTARTS} new starts)")
+            return
+        pause = min(2.0 ** (member.failures - 1), LONGEST_PAUSE)
+        shown = self._parts.records.shown(f"{reason}; it is started again in {pause:g} s")
+        await self._tell(member, LogLevel.ERROR, LogKind.ERROR, shown)
+        await self._turn(member.spec.agent_id, AgentStatus.FAILED, shown)
+        await asyncio.sleep(pause)
+        await self._turn(member.spec.agent_id, AgentStatus.STARTING, None)
+        await self._come_up(member, is_new=False)
+
+    async def _turn(self, agent_id: str, status: AgentStatus, reason: str | None) -> None:
+        rows, now = self._parts.rows, self._parts.clock.now()
+        await self._persist(lambda tx: rows.turn(tx, agent_id, status, now, reason=reason))
+        self._parts.changes.tell()
+
+    def _hold_to_limits(self, member: Member) -> None:
+        if member.stopped_for is None and member.meter is not None:
+            member.stopped_for = member.meter.reached()
+            if member.stopped_for is not None:
+                self.spawn(self._stop_at_limit(member, member.stopped_for))
+
+    async def _stop_at_limit(self, member: Member, limit: str) -> None:
+        await self._tell(member, LogLevel.WARN, LogKind.LIMIT, f"Stopped at a limit: {limit}")
+        agent_id = member.spec.agent_id
+        turn = member.turn_ended
+        try:
+            await member.runtime.interrupt(agent_id)
+            self._parts.desk.withdraw(agent_id)
+            await asyncio.wait_for(turn.wait(), STOP_SECONDS)
+        except (TimeoutError, QuarterdeckError):
+            await member.runtime.stop(agent_id)
+
+    async def _keep_time(self, member: Member, meter: Meter) -> None:
+        while member.meter is meter and member.stopped_for is None:
+            await asyncio.sleep(min(max(meter.seconds_left(), 0.05), 30))
+            self._hold_to_limits(member)
+
+    async def _put_aside(self, member: Member) -> None:
+        self._parts.desk.withdraw(member.spec.agent_id)
+        if member.job is not None and not member.job.done():
+            member.job.cancel()
+            await asyncio.gather(member.job, return_exceptions=True)
+        member.end()
+
+    def _strike(self, tx: Transaction, agent_id: str) -> None:
+        """Write that an agent ended with this process."""
+        rows, now = self._parts.rows, self._parts.clock.now()
+        reason = "Quarterdeck was stopped"
+        agent = rows.agents.find(tx, agent_id)
+        if agent is None or agent.status is AgentStatus.FAILED:
+            return
+        for task in rows.tasks.open_of(tx, agent_id):
+            if task.state is TaskState.RUNNING:
+                rows.tasks.save(tx, interrupted(task, now, reason))
+        rows.turn(tx, agent_id, AgentStatus.STOPPED, now, reason=reason)
+
+    async def _tell(self, member: Member, level: LogLevel, kind: LogKind, text: str) -> None:
+        voice = Voice(level, LogRole.SYSTEM, kind, member.task_id)
+        await self._parts.log.add(member.spec.agent_id, voice, text)
+
+    async def _persist(self, decide: Callable[[Transaction], T]) -> T:
+        """Write a decision that must not be lost; while the database is away, try again."""
+        while True:
+            try:
+                return await self._parts.store.write(decide)
+            except Unavailable:
+                logger.exception("Cannot write the state of an agent, trying again")
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def _ended(self, task: "asyncio.Task[Any]") -> None:
+        self._background.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("An agent's work broke off", exc_info=error)
+
+
+def _text_of(task: Task) -> str:
+    return task.message if task.started_at is None else RESUME + task.message
