@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from quarterdeck.clients.processes.life import Life, Start
 from quarterdeck.clients.processes.stdio import Stdio
-from quarterdeck.clients.processes.table import since_epoch
+from quarterdeck.clients.processes.table import all_processes, since_epoch
 
 
 class CannotStart(Exception):
@@ -40,6 +40,14 @@ class Child:
     def is_lost(self) -> bool:
         """Whether its end was not seen, because the keeper was killed."""
         return self._life.is_lost
+
+    def descendants(self) -> set[int]:
+        """Return its process ids, its own included; none once it has ended.
+
+        What left its parent is not among them, though it ends with the agent. A look at all
+        processes of the machine: take one `table.all_processes()` for many agents.
+        """
+        return set() if self._life.exited.done() else all_processes().family({self.pid})
 
     async def wait(self) -> int:
         """Return its exit code, or the negative number of the signal that ended it."""

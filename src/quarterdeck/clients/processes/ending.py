@@ -26,18 +26,23 @@ class Ending:
         self._wanted: set[tuple[int, float]] = set()
         self._asked: set[tuple[int, float]] = set()
         self._beyond_us: set[tuple[int, float]] = set()
+        self.is_unsure = False
 
     def hurry(self, grace: float) -> None:
         self._kill_at = min(self._kill_at, time.monotonic() + grace)
 
     def step(self, table: Table, found: Iterable[int]) -> bool:
-        """Signal whoever is left of `found` and of those before, and return whether nobody is."""
+        """Signal whoever is left of `found` and of those before, and return whether nobody is.
+
+        Nobody has to be there twice: one that forks and ends during a look can hide its child.
+        """
         left = self._left(table, found)
         is_time_to_kill = time.monotonic() >= self._kill_at
         for key in left if is_time_to_kill else left - self._asked:
             self._signal(key, signal.SIGKILL if is_time_to_kill else signal.SIGTERM)
         self._asked |= left
-        return not left - self._beyond_us
+        was_unsure, self.is_unsure = self.is_unsure, not left - self._beyond_us
+        return was_unsure and self.is_unsure
 
     def _left(self, table: Table, found: Iterable[int]) -> set[tuple[int, float]]:
         known = {pid for pid, started in self._wanted if _is_same(table, pid, started)}
@@ -56,13 +61,13 @@ class Ending:
 
 def end_all(find: Find, *, grace: float) -> list[int]:
     """End whoever is found, wait until they are gone, and return who was found first."""
-    ending = Ending(grace=grace)
     table = all_processes()
-    first = sorted(table.family(find(table)))
-    while not ending.step(table, find(table)):
+    first = table.family(find(table))
+    ending = Ending(grace=grace)
+    while first and not ending.step(table, find(table)):
         time.sleep(LOOK_SECONDS)
         table = all_processes()
-    return first
+    return sorted(first)
 
 
 def _is_same(table: Table, pid: int, started: float) -> bool:

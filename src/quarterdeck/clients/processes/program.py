@@ -158,7 +158,8 @@ class KeeperProgram:
                 self._tell("gone", agent_id)
         now = time.monotonic()
         self._earliest_look = now + (now - began) / LOOKING_SHARE
-        self._next_look = max(now + LOOK_SECONDS, self._earliest_look)
+        is_soon = any(ending.is_unsure for ending in self._endings.values())
+        self._next_look = max(now + LOOK_SECONDS * (not is_soon), self._earliest_look)
 
     def _everything(self, table: Table) -> set[int]:
         if self._is_subreaper:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 # A line of an agent may hold a whole file.
@@ -49,9 +50,14 @@ class Stdio:
 
 async def open_stdio(stderr: Path) -> tuple[Stdio, Sequence[int]]:
     """Return our ends, and the three files of the agent, which the caller closes."""
-    errors = os.open(stderr, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    their_stdin, our_stdin = os.pipe()
-    our_stdout, their_stdout = os.pipe()
+    with ExitStack() as undo:
+        errors = os.open(stderr, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        undo.callback(os.close, errors)
+        their_stdin, our_stdin = os.pipe()
+        undo.callback(os.close, their_stdin)
+        undo.callback(os.close, our_stdin)
+        our_stdout, their_stdout = os.pipe()
+        undo.pop_all()  # all are there
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     into = await loop.connect_write_pipe(
