@@ -1,6 +1,7 @@
 """Nothing of an agent is left when it has been ended, and nothing of another is touched."""
 
 import asyncio
+import fcntl
 import os
 import signal
 from pathlib import Path
@@ -98,6 +99,28 @@ async def test_who_hides_its_mark_is_ended_with_the_keeper_at_the_latest(
         assert [process for process in family if process.is_running()] == []
     finally:
         kill(family)
+
+
+@only_with_a_subreaper
+async def test_who_forks_faster_than_we_look_is_ended_with_the_keeper_at_the_latest(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    # Each holds the lock that the first one took, lives for a moment, and has the next one.
+    fleeing = (
+        "import fcntl, os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "lock = open('lock', 'wb'); fcntl.flock(lock, fcntl.LOCK_EX); print('ready')\n"
+        "while True:\n"
+        "    if os.fork(): os._exit(0)\n"
+        "    os.setsid(); time.sleep(0.001)"
+    )
+    with (tmp_path / "lock").open("wb") as lock:
+        agent = await started(keeper, tmp_path, *PYTHON, fleeing)
+        assert await agent.stdout.readline() == b"ready\n"
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        await keeper.close()
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 async def test_who_was_seen_as_a_descendant_stays_known_without_a_mark(

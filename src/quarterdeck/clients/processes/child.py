@@ -56,7 +56,9 @@ class Child:
     async def end(self, *, grace: float) -> None:
         """Close its stdin, ask it and its descendants to end, and kill them after `grace` seconds.
 
-        Nothing of it is left afterwards, not even what took a session of its own.
+        Nothing of it is left afterwards, not even what took a session of its own. Not found is
+        who left its parent and hid its mark before, or forks faster than we look: those end
+        with the keeper.
         """
         self.stdin.close()
         await self._end(self._life, grace)

@@ -28,6 +28,15 @@ class Ending:
         self._beyond_us: set[tuple[int, float]] = set()
         self.is_unsure = False
 
+    @property
+    def is_killing(self) -> bool:
+        return time.monotonic() >= self._kill_at
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether somebody is left who is not ours to end."""
+        return bool(self._beyond_us)
+
     def hurry(self, grace: float) -> None:
         self._kill_at = min(self._kill_at, time.monotonic() + grace)
 
@@ -37,9 +46,8 @@ class Ending:
         Nobody has to be there twice: one that forks and ends during a look can hide its child.
         """
         left = self._left(table, found)
-        is_time_to_kill = time.monotonic() >= self._kill_at
-        for key in left if is_time_to_kill else left - self._asked:
-            self._signal(key, signal.SIGKILL if is_time_to_kill else signal.SIGTERM)
+        for key in left if self.is_killing else left - self._asked:
+            self._signal(key, signal.SIGKILL if self.is_killing else signal.SIGTERM)
         self._asked |= left
         was_unsure, self.is_unsure = self.is_unsure, not left - self._beyond_us
         return was_unsure and self.is_unsure
