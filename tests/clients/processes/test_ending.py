@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import signal
+import sys
 from pathlib import Path
 
 import psutil
@@ -24,7 +25,7 @@ from tests.support.agents import (
 
 WAITING = "import signal; print('ready'); signal.pause()"
 only_with_a_subreaper = pytest.mark.skipif(
-    not hasattr(os, "pidfd_open"), reason="only on Linux: elsewhere nobody adopts orphans"
+    sys.platform != "linux", reason="only on Linux: elsewhere nobody adopts orphans"
 )
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import psutil
@@ -73,6 +74,7 @@ async def test_after_a_killed_keeper_the_next_agent_gets_a_new_one(
     assert recorded(records) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux: it reads /proc")
 async def test_a_keeper_loads_little(keeper: Keeper, tmp_path: Path) -> None:
     await started(keeper, tmp_path, *PYTHON, "")
     assert keeper.pid is not None

@@ -26,7 +26,7 @@ class Ending:
         self._wanted: set[tuple[int, float]] = set()
         self._asked: set[tuple[int, float]] = set()
         self._beyond_us: set[tuple[int, float]] = set()
-        self.is_unsure = False
+        self.seems_over = False
 
     @property
     def is_killing(self) -> bool:
@@ -49,8 +49,8 @@ class Ending:
         for key in left if self.is_killing else left - self._asked:
             self._signal(key, signal.SIGKILL if self.is_killing else signal.SIGTERM)
         self._asked |= left
-        was_unsure, self.is_unsure = self.is_unsure, not left - self._beyond_us
-        return was_unsure and self.is_unsure
+        seemed_over, self.seems_over = self.seems_over, not left - self._beyond_us
+        return seemed_over and self.seems_over
 
     def _left(self, table: Table, found: Iterable[int]) -> set[tuple[int, float]]:
         known = {pid for pid, started in self._wanted if _is_same(table, pid, started)}

@@ -34,6 +34,7 @@ FILES_OF_A_SPAWN = 3
 LAST_GRACE_SECONDS = 1.5
 # A look at a busy machine costs; it may take this part of the time at most.
 LOOKING_SHARE = 0.2
+# Some milliseconds of nothing else, in which whoever lives for one is met.
 QUICK_ROUNDS = 50
 
 
@@ -179,7 +180,7 @@ class KeeperProgram:
                 self._tell("gone", agent_id)
         now = time.monotonic()
         self._earliest_look = now + (now - began) / LOOKING_SHARE
-        is_soon = any(ending.is_unsure for ending in self._endings.values())
+        is_soon = any(ending.seems_over for ending in self._endings.values())
         self._next_look = max(now + LOOK_SECONDS * (not is_soon), self._earliest_look)
 
     def _everything(self, table: Table) -> set[int]:
