@@ -21,6 +21,7 @@ EXPERIMENTS = (
     "postgres",
     "commits",
     "pruning",
+    "metadata",
 )
 
 

@@ -10,10 +10,14 @@ PACKAGE = "go-task-bin"
 
 def find_task() -> Path | None:
     """Return the `task` that was installed with us, else the one on the PATH."""
-    places = [Path(sysconfig.get_path("scripts")) / "task", *_packaged()]
+    places = [_scripts() / "task", *_packaged()]
     own = next((place for place in places if place.is_file()), None)
     on_path = shutil.which("task")
     return own or (Path(on_path) if on_path else None)
+
+
+def _scripts() -> Path:
+    return Path(sysconfig.get_path("scripts"))
 
 
 def _packaged() -> list[Path]:

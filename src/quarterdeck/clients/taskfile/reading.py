@@ -7,20 +7,27 @@ of them cannot grow into gigabytes, and no tag can construct an object.
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 MOST_BYTES = 1024 * 1024
 MOST_NESTED = 50
 MOST_NAME = 256
+# An alias makes a whole field, or its text, out of a few bytes.
+MOST_FIELDS = 1000
+MOST_DESCRIPTION = 2000
 NO_DESCRIPTION = "No description"
 BOOL, NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"
 MERGE = "<<"
+COMMANDS = frozenset({"cmd", "cmds"})
+PLAIN_KEYS = COMMANDS | {"desc", "meta"}
 MOST_MERGED = 10
 
 ValueType = Literal["string", "integer", "number", "boolean", "json"]
@@ -33,13 +40,17 @@ _yaml = cast("Any", yaml)  # these two functions have no types
 
 @dataclass(frozen=True)
 class TaskField:
-    """A task with a `meta`; `problem` says why it cannot be asked."""
+    """A task with a `meta`; `problem` says why it cannot be asked.
+
+    `command` is all there is to the task, if nothing else in the file has a part in it.
+    """
 
     name: str
     description: str = NO_DESCRIPTION
     include_in_list: bool = False
     value_type: ValueType | None = None
     problem: str | None = None
+    command: str | None = dataclass_field(default=None, compare=False)
 
 
 class BadMeta(Exception):
@@ -52,11 +63,15 @@ def read_fields(taskfile: Path) -> Sequence[TaskField]:
     root = None if content is None else _composed(content)
     members = _Members()
     tasks = members.own(members.own(root).get("tasks"))
-    return [
+    fields = (
         _field(name, meta, members.find(task, "desc"), members)
         for name, task in tasks.items()
         if (meta := members.find(task, "meta")) is not None
-    ]
+    )
+    found = list(islice(fields, MOST_FIELDS))
+    if content is None or b"{{" in content or not _is_plain(root, members):
+        return found
+    return [replace(field, command=_command(tasks.get(field.name))) for field in found]
 
 
 def _content(path: Path) -> bytes | None:
@@ -65,11 +80,20 @@ def _content(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        content = file.read(MOST_BYTES + 1)
+    try:
+        content = _beginning(descriptor)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     return content if len(content) <= MOST_BYTES else None
+
+
+def _beginning(descriptor: int) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return b""
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        return file.read(MOST_BYTES + 1)
 
 
 def _composed(content: bytes) -> Node | None:
@@ -124,8 +148,31 @@ class _Members:
         return None
 
 
+def _is_plain(root: Node | None, members: _Members) -> bool:
+    """Say whether a file has tasks alone: no variables, no environment, no other files."""
+    top = members.own(root)
+    version = top.get("version")
+    is_three = isinstance(version, ScalarNode) and version.value == "3"
+    return is_three and set(top) == {"version", "tasks"}
+
+
+def _command(task: Node | None) -> str | None:
+    """Return the one command of a task that has nothing else to it."""
+    if not isinstance(task, MappingNode):
+        return None
+    pairs = cast("list[tuple[Node, Node]]", task.value)
+    keys = [key.value if isinstance(key, ScalarNode) else None for key, _ in pairs]
+    commands = [value for key, (_, value) in zip(keys, pairs, strict=True) if key in COMMANDS]
+    if len(commands) != 1 or len(set(keys)) != len(keys) or not PLAIN_KEYS.issuperset(keys):
+        return None
+    [command] = commands
+    if isinstance(command, SequenceNode) and len(command.value) == 1:
+        command = cast("Node", command.value[0])
+    return command.value if isinstance(command, ScalarNode) and command.tag != NULL else None
+
+
 def _field(name: str, meta: Node, desc: Node | None, members: _Members) -> TaskField:
-    description = _text(desc) or NO_DESCRIPTION
+    description = _text(desc)[:MOST_DESCRIPTION] or NO_DESCRIPTION
     try:
         include_in_list, value_type = _meta(meta, members)
     except BadMeta as error:

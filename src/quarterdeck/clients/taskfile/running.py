@@ -4,7 +4,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import psutil
 from anyio.abc import ByteReceiveStream, Process
 
 MOST_OUTPUT = 4096
+OPTIONS = ("--silent", "--exit-code", "--color=false")
 # What a process in the background may take, once `task` has ended, to let go of the pipe.
 GRACE_SECONDS = 0.2
 
@@ -39,17 +41,21 @@ async def run_field(
         TooMuchOutput: It printed more than `MOST_OUTPUT`, and was ended there.
         OSError: The process could not be started.
     """
-    options = ["--silent", "--exit-code", "--color=false"]
     where = ["--taskfile", str(taskfile), "--dir", str(workspace)]
+    async with started([str(task), *OPTIONS, *where, name], cwd=workspace, env=env) as process:
+        return await _finished(process)
+
+
+@asynccontextmanager
+async def started(
+    command: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+) -> AsyncGenerator[Process]:
+    """Start a process in a session of its own, and leave nothing of it behind."""
     process = await anyio.open_process(
-        [str(task), *options, *where, name],
-        stdin=subprocess.DEVNULL,
-        env=dict(env),
-        cwd=workspace,
-        start_new_session=True,
+        command, stdin=subprocess.DEVNULL, env=dict(env), cwd=cwd, start_new_session=True
     )
     try:
-        return await _finished(process)
+        yield process
     finally:
         if process.returncode is None:
             _kill_tree(process.pid)
@@ -101,11 +107,15 @@ async def _ended(process: Process, output: Kept) -> None:
             _kill_tree(process.pid)
 
         tasks.start_soon(until_overflow)
-        await process.wait()
-        # What is left of the group is in the background, where no field has business. At once:
-        # as soon as the group is empty, its number may become somebody else's.
-        _kill_group(process.pid)
+        await swept(process)
         tasks.cancel_scope.cancel()
+
+
+async def swept(process: Process) -> None:
+    """Wait for the end of a process, and end what it left in the background."""
+    await process.wait()
+    # At once: as soon as the group is empty, its number may become somebody else's.
+    _kill_group(process.pid)
 
 
 def _kill_tree(pid: int) -> None:

@@ -11,7 +11,8 @@ import anyio
 import anyio.to_thread
 
 from quarterdeck.clients.taskfile.binary import find_task
-from quarterdeck.clients.taskfile.reading import TaskField, read_fields
+from quarterdeck.clients.taskfile.reading import NO_DESCRIPTION, TaskField, read_fields
+from quarterdeck.repositories.runtimes.metadata_crowds import Crowd
 from quarterdeck.repositories.runtimes.metadata_fields import MetadataField, Place, ask, failed
 
 DEFAULT_TASKFILE = "Taskfile.yml"
@@ -44,13 +45,12 @@ class Run:
         for item in self.fields:
             told = self.told.get(item.name) or failed(item, "Not ready in time, ask again")
             size += _size(item.name, told)
-            is_over = size > MOST_BYTES
-            answer[item.name] = failed(item, "More than 1 MiB of metadata") if is_over else told
+            answer[item.name] = told if size <= MOST_BYTES else _beyond(item)
         return answer
 
 
 class MetadataCollector:
-    """Asks the fields of workspaces' Taskfiles, each a process of its own.
+    """Asks the fields of workspaces' Taskfiles: each a process of its own, or in a crowd.
 
     An answer comes within `answer_seconds`. What is late may go on, up to `kill_seconds` from its
     start, and is then in the answers of the next `cache_seconds`.
@@ -68,6 +68,7 @@ class MetadataCollector:
         self._kill_seconds = kill_seconds
         self._cache_seconds = cache_seconds
         self._slots = anyio.Semaphore(at_once)
+        self._crowd = Crowd(enough=at_once, kill_seconds=kill_seconds)
         self._runs: dict[str, Run] = {}
         self._working: set[asyncio.Task[None]] = set()
 
@@ -102,6 +103,7 @@ class MetadataCollector:
         for work in working:
             with contextlib.suppress(asyncio.CancelledError):
                 await work
+        await self._crowd.close()
 
     def _is_stale(self, run: Run) -> bool:
         return run.is_done.is_set() and anyio.current_time() >= run.fresh_until
@@ -122,13 +124,20 @@ class MetadataCollector:
         own_slots = anyio.Semaphore(AT_ONCE_IN_ONE)
 
         async def tell(item: TaskField) -> None:
-            async with own_slots, self._slots:
-                run.told[item.name] = await ask(item, place, kill_seconds=self._kill_seconds)
+            told = await self._crowd.ask(item, place)
+            if told is None:
+                async with own_slots, self._slots:
+                    told = await ask(item, place, kill_seconds=self._kill_seconds)
+            run.told[item.name] = told
 
         async with anyio.create_task_group() as tasks:
             # A list shows these, so they go first when there is more to ask than time.
             for item in sorted(run.fields, key=lambda item: not item.include_in_list):
                 tasks.start_soon(tell, item)
+
+
+def _beyond(item: TaskField) -> MetadataField:
+    return MetadataField(None, "More than 1 MiB of metadata", NO_DESCRIPTION, item.include_in_list)
 
 
 def _size(name: str, told: MetadataField) -> int:

@@ -14,7 +14,7 @@ from quarterdeck.repositories.runtimes.metadata_values import Unfit, value_of
 
 MOST_ERROR = 200
 # What `task` adds to a failure: it tells less than the command's own words.
-TASK_REMARK = re.compile(r"task: (?:\[.*\]|Failed to run task )")
+TASK_REMARK = re.compile(r"task: Failed to run task .*")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -30,6 +30,10 @@ class Place:
 
 def failed(field: TaskField, error: str) -> MetadataField:
     return MetadataField(None, error, field.description, field.include_in_list)
+
+
+def overdue(field: TaskField, seconds: float) -> MetadataField:
+    return failed(field, f"Not done after {seconds:g} s, so it was ended")
 
 
 async def ask(field: TaskField, place: Place, *, kill_seconds: float) -> MetadataField:
@@ -48,15 +52,15 @@ async def ask(field: TaskField, place: Place, *, kill_seconds: float) -> Metadat
                 env=place.env,
             )
     except TimeoutError:
-        return failed(field, f"Not done after {kill_seconds:g} s, so it was ended")
+        return overdue(field, kill_seconds)
     except TooMuchOutput:
         return failed(field, f"The output is longer than {MOST_OUTPUT // 1024} KiB")
     except (OSError, ValueError):
         return failed(field, "The task command could not be started")
-    return _told(field, finished)
+    return told(field, finished)
 
 
-def _told(field: TaskField, finished: Finished) -> MetadataField:
+def told(field: TaskField, finished: Finished) -> MetadataField:
     if finished.exit_code != 0:
         return failed(field, _complaint(finished))
     try:
@@ -71,6 +75,5 @@ def _told(field: TaskField, finished: Finished) -> MetadataField:
 def _complaint(finished: Finished) -> str:
     """Return the first line that says something, else the exit code."""
     text = CONTROL.sub("", finished.complaint.decode("utf-8", "replace"))
-    lines = (line.strip() for line in text.splitlines())
-    useful = (line for line in lines if line and not TASK_REMARK.match(line))
-    return next(useful, f"Task exited with code {finished.exit_code}")[:MOST_ERROR]
+    lines = (TASK_REMARK.sub("", line).strip() for line in text.splitlines())
+    return next(filter(None, lines), f"Task exited with code {finished.exit_code}")[:MOST_ERROR]
