@@ -192,7 +192,7 @@ async def test_odd_names_links_and_modes_are_saved(
     odd = ["-rf", "two\nlines", ":(top)x", "a'b\"c", "*"]
     for name in odd:
         (plan.path / name).write_text("odd\n", encoding="utf-8")
-    Path(os.fsdecode(os.fsencode(plan.path) + b"/caf\xe9")).write_text("odd\n", encoding="utf-8")
+    (plan.path / "caf\udce9").write_text("odd\n", encoding="utf-8")
     (plan.path / "link").symlink_to("story.txt")
     (plan.path / "run").write_text("#!/bin/sh\n", encoding="utf-8")
     (plan.path / "run").chmod(0o755)
@@ -231,7 +231,7 @@ async def test_a_repository_inside_the_worktree_is_kept_as_a_folder(
     assert saved
     assert saved.nested == ("inner/deep",)
     assert saved.folder == home / "saved" / plan.path.name
-    kept = saved.folder / "inner" / "deep"
+    kept = home / "saved" / plan.path.name / "inner" / "deep"
     assert (kept / "new.txt").read_text(encoding="utf-8") == "new\n"
     assert git(kept, "status", "--porcelain", "new.txt") == "?? new.txt"
     assert "inner/beside.txt" in names(repository)
