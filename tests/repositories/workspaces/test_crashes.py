@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 from quarterdeck.repositories.runtimes.workspaces import Workspaces
 from quarterdeck.repositories.workspaces.models import WorkspacePlan
 from tests.repositories.workspaces.conftest import unheard
-from tests.support.git import branches, git, new_repository, worktrees
+from tests.support.git import branches, entries, git, new_repository, worktrees
 from tests.support.repository import ROOT
 
 WORKER = ROOT / "tests" / "support" / "workspace_worker.py"
@@ -54,7 +54,7 @@ class Stage:
         return {**os.environ, "PATH": path, "STAGE": str(self.folder), "REAL_GIT": real}
 
     @contextmanager
-    def worker(self, action: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    def worker(self, action: str, **variables: str) -> Generator[subprocess.Popen[bytes]]:
         command = [sys.executable, WORKER, self.home, self.repository, action]
         environment = {**self.environment(), "PYTHONPATH": str(ROOT), **variables}
         with subprocess.Popen(command, env=environment, start_new_session=True) as process:
@@ -112,6 +112,7 @@ async def planned(stage: Stage) -> WorkspacePlan:
 async def test_a_worktree_whose_making_was_killed_anywhere_is_made_by_the_next_try(
     tmp_path: Path,
 ) -> None:
+    number = 0
     for number in range(1, 100):
         stage = new_stage(tmp_path / str(number))
         plan = await planned(stage)
@@ -130,6 +131,7 @@ async def test_a_worktree_whose_making_was_killed_anywhere_is_made_by_the_next_t
 async def test_a_worktree_whose_making_was_killed_anywhere_leaves_nothing_when_it_is_removed(
     tmp_path: Path,
 ) -> None:
+    number = 0
     for number in range(1, 100):
         stage = new_stage(tmp_path / str(number))
         plan = await planned(stage)
@@ -147,6 +149,7 @@ async def test_a_worktree_whose_making_was_killed_anywhere_leaves_nothing_when_i
 async def test_a_worktree_whose_removal_was_killed_anywhere_is_removed_without_losing_work(
     tmp_path: Path, first: int
 ) -> None:
+    number = 0
     for number in range(first, 100, 4):
         stage = new_stage(tmp_path / str(number))
         plan = await worked_in(stage)
@@ -258,10 +261,6 @@ async def assert_removal_ends_well(stage: Stage, plan: WorkspacePlan) -> None:
     assert saved.folder
     assert git(saved.folder / "inner", "log", "--format=%s") == "Begin"
     assert_nothing_is_left(stage)
-
-
-def entries(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
 def assert_nothing_is_left(stage: Stage) -> None:
