@@ -180,6 +180,19 @@ async def test_a_setup_that_takes_too_long_is_ended_with_all_it_started(
     await watching  # it ends when the last writer is gone
 
 
+async def test_a_setup_leaves_nothing_running_in_the_background(
+    workspaces: Workspaces, repository: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "alive")
+    setup = f"exec 3> '{tmp_path}/alive'; sleep 600 & echo done"
+    plan = await planned(workspaces, repository, setup=setup)
+    watching = asyncio.create_task(asyncio.to_thread((tmp_path / "alive").read_bytes))
+    heard = Heard()
+    await workspaces.prepare(plan, heard)
+    await watching
+    assert heard.lines == ["done"]
+
+
 async def test_a_cancelled_setup_is_ended_with_all_it_started(
     workspaces: Workspaces, repository: Path, tmp_path: Path
 ) -> None:

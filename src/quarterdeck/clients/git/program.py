@@ -141,14 +141,15 @@ async def end_group(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     with anyio.CancelScope(shield=True):
-        _signal_group(process.pid, signal.SIGTERM)
+        signal_group(process.pid, signal.SIGTERM)
         with anyio.move_on_after(_GRACE_SECONDS):
             await process.wait()
-        _signal_group(process.pid, signal.SIGKILL)
+        signal_group(process.pid, signal.SIGKILL)
         await process.wait()
 
 
-def _signal_group(leader: int, number: signal.Signals) -> None:
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Signal a group of which nobody may be left."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
 
@@ -156,7 +157,8 @@ def _signal_group(leader: int, number: signal.Signals) -> None:
 async def _converse(process: asyncio.subprocess.Process, stdin: bytes, most: int) -> Answer:
     assert process.stdout
     assert process.stderr
-    complaint = asyncio.ensure_future(_keep_beginning(process.stderr))
+    complaint = bytearray()
+    listening = asyncio.ensure_future(_keep_beginning(process.stderr, complaint))
     writing = asyncio.ensure_future(_write(process, stdin))
     try:
         stdout, is_cut = await _up_to(process.stdout, most)
@@ -164,10 +166,12 @@ async def _converse(process: asyncio.subprocess.Process, stdin: bytes, most: int
             await end_group(process)
         code = await process.wait()
         await writing
-        stderr = (await complaint).decode("utf-8", "replace")
+        # A connection that ssh keeps open for the next time holds on to it as well.
+        await asyncio.wait([listening], timeout=_GRACE_SECONDS)
     finally:
-        complaint.cancel()
+        listening.cancel()
         writing.cancel()
+    stderr = complaint.decode("utf-8", "replace")
     return Answer(code, stdout, _CREDENTIALS.sub(r"\1***@", stderr), is_cut)
 
 
@@ -188,8 +192,6 @@ async def _up_to(stream: asyncio.StreamReader, most: int) -> tuple[bytes, bool]:
     return bytes(said), False
 
 
-async def _keep_beginning(stream: asyncio.StreamReader) -> bytes:
-    kept = bytearray()
+async def _keep_beginning(stream: asyncio.StreamReader, kept: bytearray) -> None:
     while chunk := await stream.read(_CHUNK):
         kept += chunk[: max(0, _MOST_COMPLAINT - len(kept))]
-    return bytes(kept)
