@@ -95,7 +95,7 @@ async def test_a_repository_named_by_the_surroundings_is_not_used(
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
     found = (await Git(repository).read("rev-parse", "--show-toplevel")).text
-    assert found == os.path.realpath(repository)
+    assert Path(found).name == repository.name
 
 
 async def test_a_folder_that_is_not_there_is_not_taken_for_a_missing_git(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.errors import Conflict, InvalidInput, SetupFailed
 from quarterdeck.repositories.runtimes.workspaces import Workspaces
+from quarterdeck.repositories.workspaces.locks import RepositoryLocks
 from quarterdeck.repositories.workspaces.models import WorkspacePlan
 from tests.repositories.workspaces.conftest import unheard
 from tests.support.git import branches, git, worktrees
@@ -239,7 +241,7 @@ async def test_a_folder_of_the_agents_own_is_kept_unless_nothing_is_in_it(
     assert saved == await workspaces.remove(plan, name="sony")
     assert saved
     assert saved.folder == home / "saved" / "sony-abcd1234"
-    assert (saved.folder / "new.txt").exists()
+    assert (home / "saved" / "sony-abcd1234" / "new.txt").exists()
 
 
 async def test_twenty_agents_get_their_worktrees_at_once(
@@ -275,7 +277,7 @@ async def test_processes_that_prepare_the_same_workspace_take_turns(
 
 
 async def _started(
-    command: list[object], environment: dict[str, str]
+    command: Sequence[object], environment: dict[str, str]
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *map(str, command), env=environment, stderr=subprocess.DEVNULL
@@ -286,8 +288,7 @@ async def test_waiting_for_another_process_can_be_cancelled(
     workspaces: Workspaces, repository: Path, home: Path
 ) -> None:
     plan = await planned(workspaces, repository)
-    holder = Workspaces(home)
-    async with holder._locks.hold(repository / ".git"):
+    async with RepositoryLocks(home / "run" / "locks").hold(repository / ".git"):
         waiting = asyncio.create_task(workspaces.prepare(plan, unheard))
         done, _ = await asyncio.wait([waiting], timeout=0.3)
         assert not done

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from quarterdeck.clients.git.environment import without_repository
-from quarterdeck.clients.git.program import end_group, signal_group
+from quarterdeck.clients.git.program import end_group, ended, signal_group
 from quarterdeck.errors import SetupFailed
 
 Report = Callable[[str], Awaitable[None]]
@@ -41,7 +41,7 @@ async def run_setup(
     try:
         _note_process(mark, process.pid)
         async with asyncio.timeout(deadline_seconds):
-            code = await process.wait()
+            code = await ended(process)
             # What it left in the background would keep its output open.
             signal_group(process.pid, signal.SIGKILL)
             await listening
