@@ -17,6 +17,7 @@ OF_THE_STARTER = {
     "PYTHONPATH": os.fspath(Path(__file__).parent),
     "PYTHONSTARTUP": "nowhere.py",
     "LD_PRELOAD_NOT": "x",
+    "QUARTERDECK_AGENT_MARK": "n1:p1",
     "QUARTERDECK_SERVER_READ_ONLY": "true",
     "QUARTERDECK_SERVER_TOOLSETS": "memory",
 }

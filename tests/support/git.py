@@ -45,3 +45,7 @@ def worktrees(repository: Path) -> list[str]:
     """Return git's own records of linked worktrees, also those it would not list."""
     folder = repository / ".git" / "worktrees"
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def entries(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []

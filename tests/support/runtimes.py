@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
 import psutil
 
 from quarterdeck.domain.projects import Project
@@ -38,6 +39,8 @@ class LocalSite:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     patience: Patience = QUICK
     node: str = field(default_factory=lambda: uuid.uuid4().hex)
+    # What stands for the programs of known agents.
+    commands: dict[str, Sequence[str]] = field(default_factory=lambda: {"scripted": SCRIPTED})
 
     @asynccontextmanager
     async def harness(self) -> AsyncGenerator[RuntimeHarness]:
@@ -47,7 +50,7 @@ class LocalSite:
             self.home,
             node=self.node,
             environment=self.environment,
-            command_of=_command_of,
+            command_of=self._command_of,
             patience=self.patience,
         )
 
@@ -61,6 +64,16 @@ class LocalSite:
             yield RuntimeHarness(runtime, listener, new_spec, marked(self.node))
         finally:
             await runtime.close()
+
+    def _command_of(self, role: Role) -> Sequence[str]:
+        return self.commands[role.agent] if role.agent else role.command
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait until something is so that nobody tells."""
+    with anyio.fail_after(20):
+        while not condition():  # noqa: ASYNC110 - the machine has no event for it
+            await anyio.sleep(0.02)
 
 
 def marked(node: str) -> Callable[[], Sequence[int]]:
@@ -77,7 +90,3 @@ def _is_of(process: psutil.Process, node: str) -> bool:
         return node in process.environ().get("QUARTERDECK_AGENT_MARK", "")
     except (psutil.Error, OSError):
         return False
-
-
-def _command_of(role: Role) -> Sequence[str]:
-    return role.command or SCRIPTED

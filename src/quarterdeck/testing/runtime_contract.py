@@ -15,7 +15,7 @@ import anyio
 
 from quarterdeck.domain.agent_events import Noticed, Planned, Said, Spent, UsedTool
 from quarterdeck.domain.questions import OptionKind
-from quarterdeck.domain.tasks import StopReason
+from quarterdeck.domain.tasks import StopReason, Usage
 from quarterdeck.errors import AgentBusy, AgentFailed, QuarterdeckError
 from quarterdeck.ports.runtime import AgentRuntime, AgentSpec, Started
 from quarterdeck.testing.runtime_listener import PATIENCE_SECONDS, RecordingListener
@@ -133,8 +133,7 @@ class RuntimeContract:
         """Tokens come with the turn's end, the cost as an event."""
         spec = await harness.started()
         end = await harness.runtime.run(spec.agent_id, "/usage 100 20 0.25")
-        assert (end.usage.input_tokens, end.usage.output_tokens) == (100, 20)
-        assert end.usage.total_tokens == 120
+        assert end.usage == Usage(input_tokens=100, output_tokens=20, total_tokens=120)
         spent = [e for e in harness.listener.events[spec.agent_id] if isinstance(e, Spent)]
         assert [(event.cost, event.currency) for event in spent] == [(0.25, "USD")]
 
@@ -232,7 +231,7 @@ class RuntimeContract:
         started = await harness.runtime.restart(spec, harness.report)
         assert started.resumed is harness.resumes
         assert (started.conversation == spec.conversation) is harness.resumes
-        assert await harness.run(spec, "/say, and this") is StopReason.END_TURN
+        assert await harness.run(spec, "/say and this") is StopReason.END_TURN
         said = harness.listener.said(spec.agent_id)
         assert said.count("remember this") == 1
 

@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -192,16 +193,24 @@ async def test_odd_names_links_and_modes_are_saved(
     odd = ["-rf", "two\nlines", ":(top)x", "a'b\"c", "*"]
     for name in odd:
         (plan.path / name).write_text("odd\n", encoding="utf-8")
-    Path(os.fsdecode(os.fsencode(plan.path) + b"/caf\xe9")).write_text("odd\n", encoding="utf-8")
     (plan.path / "link").symlink_to("story.txt")
     (plan.path / "run").write_text("#!/bin/sh\n", encoding="utf-8")
     (plan.path / "run").chmod(0o755)
     os.mkfifo(plan.path / "pipe")
     await workspaces.remove(plan, name="sony")
-    assert {*odd, "link", "run", "caf\udce9"} <= names(repository)
+    assert {*odd, "link", "run"} <= names(repository)
     modes = git(repository, "ls-tree", SAVED, "link", "run")
     assert modes.startswith("120000")
     assert "100755" in modes
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="only on systems whose names are bytes")
+async def test_names_that_are_no_utf_8_are_saved(
+    workspaces: Workspaces, plan: WorkspacePlan, repository: Path
+) -> None:
+    (plan.path / "caf\udce9").write_text("odd\n", encoding="utf-8")
+    await workspaces.remove(plan, name="sony")
+    assert "caf\udce9" in names(repository)
 
 
 async def test_work_that_git_was_told_not_to_look_at_is_saved(
@@ -231,7 +240,7 @@ async def test_a_repository_inside_the_worktree_is_kept_as_a_folder(
     assert saved
     assert saved.nested == ("inner/deep",)
     assert saved.folder == home / "saved" / plan.path.name
-    kept = saved.folder / "inner" / "deep"
+    kept = home / "saved" / plan.path.name / "inner" / "deep"
     assert (kept / "new.txt").read_text(encoding="utf-8") == "new\n"
     assert git(kept, "status", "--porcelain", "new.txt") == "?? new.txt"
     assert "inner/beside.txt" in names(repository)

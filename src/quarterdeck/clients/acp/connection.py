@@ -50,6 +50,26 @@ class Peer(Protocol):
         ...
 
 
+class _Asked:
+    """A request of the agent's that is being worked on."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Any] | None = None
+        self._is_withdrawn = False
+
+    def begin(self) -> None:
+        """Take note of the task that works on it, from inside."""
+        self._task = asyncio.current_task()
+        if self._is_withdrawn:
+            self.withdraw()
+
+    def withdraw(self) -> None:
+        # A task that is cancelled before it has begun would never answer.
+        self._is_withdrawn = True
+        if self._task:
+            self._task.cancel()
+
+
 class Connection:
     """One connection; `serve` has to run for anything to be answered."""
 
@@ -62,7 +82,8 @@ class Connection:
         self._longest = longest
         self._ids = itertools.count(1)
         self._pending: dict[int, asyncio.Future[Message]] = {}
-        self._open: dict[object, asyncio.Task[None]] = {}
+        self._open: dict[object, _Asked] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._unreadable = 0
         self._is_closed = False
 
@@ -98,8 +119,8 @@ class Connection:
 
     def withdraw(self) -> None:
         """Stop working on whatever the agent has asked for."""
-        for task in self._open.values():
-            task.cancel()
+        for asked in self._open.values():
+            asked.withdraw()
 
     def _forget(self, number: int) -> None:
         answer = self._pending.pop(number)
@@ -132,8 +153,8 @@ class Connection:
 
     async def _be_notified(self, method: str, params: Message) -> None:
         if method == "$/cancel_request":
-            if task := self._open.get(_key(params.get("requestId"))):
-                task.cancel()
+            if asked := self._open.get(_key(params.get("requestId"))):
+                asked.withdraw()
             return
         await self._tell(self._peer.notified(method, params))
 
@@ -143,11 +164,18 @@ class Connection:
             await self._refuse(number, RpcError(TOO_MANY_REQUESTS, "Too many open requests"))
             return
         # A person may answer it: meanwhile the agent goes on, and is heard.
-        task = asyncio.create_task(self._answer(number, self._peer.requested(method, params)))
-        self._open[key] = task
+        asked = self._open[key] = _Asked()
+        task = asyncio.create_task(
+            self._answer(number, asked, self._peer.requested(method, params))
+        )
+        self._tasks.add(task)
         task.add_done_callback(lambda _: self._open.pop(key, None))
+        task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, number: object, work: Coroutine[Any, Any, Message]) -> None:
+    async def _answer(
+        self, number: object, asked: _Asked, work: Coroutine[Any, Any, Message]
+    ) -> None:
+        asked.begin()
         try:
             self._send({"id": number, "result": await work})
             await self._sent()

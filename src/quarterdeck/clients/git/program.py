@@ -4,10 +4,12 @@ import asyncio
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 import anyio
 
@@ -19,6 +21,7 @@ _CHUNK = 1 << 16
 _MOST_ANSWER = 1 << 28
 _MOST_COMPLAINT = 1 << 16
 _GRACE_SECONDS = 2.0
+_LOOK_SECONDS = 0.05
 _CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 
 
@@ -28,7 +31,7 @@ class Answer:
 
     code: int
     stdout: bytes
-    stderr: str
+    stderr: str = ""
     is_cut: bool = False
 
     @property
@@ -84,10 +87,27 @@ class Git:
     async def _run(
         self, arguments: Sequence[str], stdin: bytes, most: int | None, *, locks: bool
     ) -> Answer:
-        process = await self._start(arguments, locks=locks)
+        # A file, since a connection that ssh keeps open for the next time holds on to it.
+        with tempfile.TemporaryFile() as complaint:
+            answer = await self._complete(arguments, stdin, most, locks, complaint)
+            complaint.seek(0)
+            said = complaint.read(_MOST_COMPLAINT).decode("utf-8", "replace")
+        if answer.is_cut and most is None:
+            raise GitFailed(arguments, 0, f"it said more than {_MOST_ANSWER} bytes")
+        return replace(answer, stderr=_CREDENTIALS.sub(r"\1***@", said))
+
+    async def _complete(
+        self,
+        arguments: Sequence[str],
+        stdin: bytes,
+        most: int | None,
+        locks: bool,
+        complaint: IO[bytes],
+    ) -> Answer:
+        process = await self._start(arguments, complaint, locks=locks)
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                answer = await _converse(process, stdin, most or _MOST_ANSWER)
+                return await _converse(process, stdin, most or _MOST_ANSWER)
         except TimeoutError as error:
             raise TimedOut(
                 f"git {arguments[0]} did not end within {self.deadline_seconds:g} seconds",
@@ -96,11 +116,10 @@ class Git:
             ) from error
         finally:
             await end_group(process)
-        if answer.is_cut and most is None:
-            raise GitFailed(arguments, 0, f"it said more than {_MOST_ANSWER} bytes")
-        return answer
 
-    async def _start(self, arguments: Sequence[str], *, locks: bool) -> asyncio.subprocess.Process:
+    async def _start(
+        self, arguments: Sequence[str], complaint: IO[bytes], *, locks: bool
+    ) -> asyncio.subprocess.Process:
         try:
             return await asyncio.create_subprocess_exec(
                 "git",
@@ -110,7 +129,7 @@ class Git:
                 env=surroundings(self.variables, locks=locks),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stderr=complaint,
                 start_new_session=True,  # no terminal to ask at, and a group to end
                 pass_fds=self.held,
             )
@@ -141,34 +160,39 @@ async def end_group(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     with anyio.CancelScope(shield=True):
-        _signal_group(process.pid, signal.SIGTERM)
+        signal_group(process.pid, signal.SIGTERM)
         with anyio.move_on_after(_GRACE_SECONDS):
+            await ended(process)
+        signal_group(process.pid, signal.SIGKILL)
+        await ended(process)
+
+
+async def ended(process: asyncio.subprocess.Process) -> int:
+    """Wait for a process alone; `wait` may wait for all that have its output open."""
+    while process.returncode is None:
+        with anyio.move_on_after(_LOOK_SECONDS):
             await process.wait()
-        _signal_group(process.pid, signal.SIGKILL)
-        await process.wait()
+    return process.returncode
 
 
-def _signal_group(leader: int, number: signal.Signals) -> None:
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Signal a group of which nobody may be left."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
 
 
 async def _converse(process: asyncio.subprocess.Process, stdin: bytes, most: int) -> Answer:
     assert process.stdout
-    assert process.stderr
-    complaint = asyncio.ensure_future(_keep_beginning(process.stderr))
     writing = asyncio.ensure_future(_write(process, stdin))
     try:
         stdout, is_cut = await _up_to(process.stdout, most)
         if is_cut:
             await end_group(process)
-        code = await process.wait()
+        code = await ended(process)
         await writing
-        stderr = (await complaint).decode("utf-8", "replace")
     finally:
-        complaint.cancel()
         writing.cancel()
-    return Answer(code, stdout, _CREDENTIALS.sub(r"\1***@", stderr), is_cut)
+    return Answer(code, stdout, is_cut=is_cut)
 
 
 async def _write(process: asyncio.subprocess.Process, stdin: bytes) -> None:
@@ -186,10 +210,3 @@ async def _up_to(stream: asyncio.StreamReader, most: int) -> tuple[bytes, bool]:
         if len(said) > most:
             return bytes(said[:most]), True
     return bytes(said), False
-
-
-async def _keep_beginning(stream: asyncio.StreamReader) -> bytes:
-    kept = bytearray()
-    while chunk := await stream.read(_CHUNK):
-        kept += chunk[: max(0, _MOST_COMPLAINT - len(kept))]
-    return bytes(kept)

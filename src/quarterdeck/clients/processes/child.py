@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from quarterdeck.clients.processes.life import Life, Start
 from quarterdeck.clients.processes.stdio import Stdio
-from quarterdeck.clients.processes.table import since_epoch
+from quarterdeck.clients.processes.table import all_processes, since_epoch
 
 
 class CannotStart(Exception):
@@ -41,6 +41,14 @@ class Child:
         """Whether its end was not seen, because the keeper was killed."""
         return self._life.is_lost
 
+    def descendants(self) -> set[int]:
+        """Return its process ids, its own included; none once it has ended.
+
+        What left its parent is not among them, though it ends with the agent. A look at all
+        processes of the machine: take one `table.all_processes()` for many agents.
+        """
+        return set() if self._life.exited.done() else all_processes().family({self.pid})
+
     async def wait(self) -> int:
         """Return its exit code, or the negative number of the signal that ended it."""
         return await asyncio.shield(self._life.exited)
@@ -48,7 +56,9 @@ class Child:
     async def end(self, *, grace: float) -> None:
         """Close its stdin, ask it and its descendants to end, and kill them after `grace` seconds.
 
-        Nothing of it is left afterwards, not even what took a session of its own.
+        Nothing of it is left afterwards, not even what took a session of its own. Not found is
+        who left its parent and hid its mark before, or forks faster than we look: those end
+        with the keeper.
         """
         self.stdin.close()
         await self._end(self._life, grace)

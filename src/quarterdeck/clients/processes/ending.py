@@ -26,18 +26,31 @@ class Ending:
         self._wanted: set[tuple[int, float]] = set()
         self._asked: set[tuple[int, float]] = set()
         self._beyond_us: set[tuple[int, float]] = set()
+        self.seems_over = False
+
+    @property
+    def is_killing(self) -> bool:
+        return time.monotonic() >= self._kill_at
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether somebody is left who is not ours to end."""
+        return bool(self._beyond_us)
 
     def hurry(self, grace: float) -> None:
         self._kill_at = min(self._kill_at, time.monotonic() + grace)
 
     def step(self, table: Table, found: Iterable[int]) -> bool:
-        """Signal whoever is left of `found` and of those before, and return whether nobody is."""
+        """Signal whoever is left of `found` and of those before, and return whether nobody is.
+
+        Nobody has to be there twice: one that forks and ends during a look can hide its child.
+        """
         left = self._left(table, found)
-        is_time_to_kill = time.monotonic() >= self._kill_at
-        for key in left if is_time_to_kill else left - self._asked:
-            self._signal(key, signal.SIGKILL if is_time_to_kill else signal.SIGTERM)
+        for key in left if self.is_killing else left - self._asked:
+            self._signal(key, signal.SIGKILL if self.is_killing else signal.SIGTERM)
         self._asked |= left
-        return not left - self._beyond_us
+        seemed_over, self.seems_over = self.seems_over, not left - self._beyond_us
+        return seemed_over and self.seems_over
 
     def _left(self, table: Table, found: Iterable[int]) -> set[tuple[int, float]]:
         known = {pid for pid, started in self._wanted if _is_same(table, pid, started)}
@@ -56,13 +69,13 @@ class Ending:
 
 def end_all(find: Find, *, grace: float) -> list[int]:
     """End whoever is found, wait until they are gone, and return who was found first."""
-    ending = Ending(grace=grace)
     table = all_processes()
-    first = sorted(table.family(find(table)))
-    while not ending.step(table, find(table)):
+    first = table.family(find(table))
+    ending = Ending(grace=grace)
+    while first and not ending.step(table, find(table)):
         time.sleep(LOOK_SECONDS)
         table = all_processes()
-    return first
+    return sorted(first)
 
 
 def _is_same(table: Table, pid: int, started: float) -> bool:

@@ -19,7 +19,7 @@ from quarterdeck.clients.processes.leftovers import (
 from quarterdeck.clients.processes.life import Life, NotStarted, Start
 from quarterdeck.clients.processes.link import Event, Link
 from quarterdeck.clients.processes.spawning import explained
-from quarterdeck.clients.processes.stdio import Stdio, open_stdio
+from quarterdeck.clients.processes.stdio import open_stdio
 from quarterdeck.clients.processes.table import MARK, boot_id
 
 LOG = "keeper.log"
@@ -65,37 +65,46 @@ class Keeper:
         Raises:
             CannotStart: it is not there, cannot be run, or there is no such folder.
         """
-        if not command:
-            raise CannotStart(command, "the command is empty")
-        life = self._new_life()
+        starting = asyncio.create_task(self._spawn(command, cwd, env, stderr))
         try:
-            stdio, files = await open_stdio(stderr)
-        except OSError as error:
-            raise CannotStart(command, explained(error)) from error
-        request = {"command": list(command), "cwd": str(cwd), "env": {**env, MARK: life.mark}}
-        try:
-            start = await self._start(life, request, files)
-            self._record(life, start)
-        except (NotStarted, OSError) as error:
-            await self._discard(life, stdio)
-            reason = explained(error) if isinstance(error, OSError) else str(error)
-            raise CannotStart(command, reason) from error
+            return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            self._do(self._discard(life, stdio))
+            self._do(_give_up(starting))
             raise
-        child = Child(life, start, stdio, end=self._end)
-        self._children[life.process_id] = child
-        return child
 
     async def close(self) -> None:
         """End everything; nothing that was started here is left afterwards."""
-        self._is_closed = True
+        async with self._linking:  # a keeper that is being started is waited for
+            self._is_closed = True
         if self._link:
             self._link.let_go()
         while self._tasks:
             await asyncio.wait(self._tasks)
         for child in list(self._children.values()):
             await child.end(grace=0)
+
+    async def _spawn(
+        self, command: Sequence[str], cwd: Path, env: Mapping[str, str], stderr: Path
+    ) -> Child:
+        if not command:
+            raise CannotStart(command, "the command is empty")
+        try:
+            stdio, files = await open_stdio(stderr)
+        except OSError as error:
+            raise CannotStart(command, explained(error)) from error
+        life = self._new_life()
+        request = {"command": list(command), "cwd": str(cwd), "env": {**env, MARK: life.mark}}
+        try:
+            start = await self._start(life, request, files)
+            self._record(life, start)
+        except (NotStarted, OSError) as error:
+            await self._end(life, grace=0)
+            await stdio.close()
+            reason = explained(error) if isinstance(error, OSError) else str(error)
+            raise CannotStart(command, reason) from error
+        child = Child(life, start, stdio, end=self._end)
+        self._children[life.process_id] = child
+        return child
 
     def _new_life(self) -> Life:
         process_id = uuid.uuid4().hex
@@ -109,10 +118,12 @@ class Keeper:
         try:
             life.link = await self._linked()
             await life.link.send({"do": "spawn", "id": life.process_id, **request}, files)
+        except ConnectionError as error:
+            raise NotStarted("its keeper ended") from error
         finally:
             for file in files:
                 os.close(file)
-        told = await asyncio.shield(life.started)
+        told = await life.started
         if isinstance(told, NotStarted):
             raise told
         return told
@@ -160,11 +171,13 @@ class Keeper:
         self._children.pop(life.process_id, None)
         remove_record(self._folder, life.process_id)
 
-    async def _discard(self, life: Life, stdio: Stdio) -> None:
-        await self._end(life, grace=0)
-        await stdio.close()
-
     def _do(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _give_up(starting: "asyncio.Task[Child]") -> None:
+    with suppress(CannotStart):
+        child = await starting
+        await child.end(grace=0)

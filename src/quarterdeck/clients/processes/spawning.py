@@ -71,7 +71,7 @@ def spawn(request: Mapping[str, Any], files: Sequence[int]) -> Agent:
         )
     except OSError as error:
         raise CannotSpawn(explained(error)) from error
-    except (ValueError, subprocess.SubprocessError) as error:
+    except (TypeError, ValueError, subprocess.SubprocessError) as error:
         raise CannotSpawn(str(error)) from error
     return Agent(request["id"], environment[MARK], process)
 

@@ -54,7 +54,7 @@ class Workspaces:
         self._locks = RepositoryLocks(self._places.locks)
         self._setup_seconds = setup_seconds
 
-    async def plan(
+    async def plan(  # noqa: PLR0913 - a project has that many facts, each by its name
         self,
         agent_name: str,
         unique: str,

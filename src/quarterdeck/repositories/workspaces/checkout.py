@@ -10,6 +10,7 @@ from pathlib import Path
 
 from quarterdeck.clients.git.program import Git
 from quarterdeck.repositories.workspaces.models import WorkspacePlan
+from quarterdeck.repositories.workspaces.places import resolved
 from quarterdeck.repositories.workspaces.planning import commit_of, current_branch
 
 
@@ -31,7 +32,7 @@ class Checkout:
 async def common_folder(repository: Path) -> Path:
     """Return the folder that all worktrees of a repository share."""
     answer = await Git(repository).read("rev-parse", "--path-format=absolute", "--git-common-dir")
-    return Path(answer.text).resolve()
+    return resolved(answer.text)
 
 
 def admin_folders(common: Path, path: Path) -> Iterator[Path]:

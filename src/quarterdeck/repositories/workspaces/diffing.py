@@ -12,6 +12,7 @@ from quarterdeck.repositories.workspaces.models import (
     Diff,
     FileChange,
     WorkspacePlan,
+    shown,
 )
 from quarterdeck.repositories.workspaces.nested import nested_repositories
 from quarterdeck.repositories.workspaces.snapshot import outside, snapshot
@@ -39,7 +40,7 @@ async def diff_checkout(plan: WorkspacePlan, checkout: Checkout, base: str | Non
         base=base,
         commits=commits[:_MOST_COMMITS],
         truncated=diff.truncated or len(commits) > _MOST_COMMITS,
-        nested=tuple(map(_shown, nested)),
+        nested=tuple(map(shown, nested)),
     )
 
 
@@ -72,8 +73,8 @@ def _files(
             return  # the listing was cut in the middle of a file
         added, deleted = counts.get(path, (0, 0))
         yield FileChange(
-            path=_shown(path),
-            old_path=_shown(old) if old is not None else None,
+            path=shown(path),
+            old_path=shown(old) if old is not None else None,
             status=_KINDS.get(letters[:1], letters[:1]),
             added=added,
             deleted=deleted,
@@ -99,14 +100,9 @@ async def _commits(git: Git, base: str | None, head: str | None) -> tuple[Commit
         return ()
     form = "--format=%H%x09%aI%x09%s"
     answer = await git.read("log", "-z", form, f"-{_MOST_COMMITS + 1}", f"{base}..{head}")
-    rows = [line.split("\t", 2) for line in answer.stdout.decode("utf-8", "replace").split("\0")]
-    return tuple(CommitLine(row[0], row[2], row[1]) for row in rows if len(row) == 3)
+    rows = [line.split("\t", 2) for line in answer.fields]
+    return tuple(CommitLine(name, shown(subject), date) for name, date, subject in rows)
 
 
 async def _empty_tree(git: Git) -> str:
     return (await git.change("hash-object", "-w", "-t", "tree", "--stdin")).text
-
-
-def _shown(name: str) -> str:
-    """Return a name that any text can hold; bytes that are no UTF-8 are written out."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -8,7 +8,7 @@ from quarterdeck.clients.git.program import Git
 from quarterdeck.errors import Conflict, GitFailed, InvalidInput, MergeConflict
 from quarterdeck.repositories.workspaces.checkout import Checkout
 from quarterdeck.repositories.workspaces.copies import unchanged_copies
-from quarterdeck.repositories.workspaces.models import Merged, Pushed, WorkspacePlan
+from quarterdeck.repositories.workspaces.models import Merged, Pushed, WorkspacePlan, shown
 from quarterdeck.repositories.workspaces.nested import nested_repositories
 from quarterdeck.repositories.workspaces.planning import (
     branch_names,
@@ -125,11 +125,7 @@ async def _merged_tree(git: Git, branch: str, commit: str, into: str, old: str) 
         raise GitFailed(["merge-tree", into, branch], answer.code, answer.stderr)
     tree, *files = answer.fields
     if answer.code:
-        shown = [
-            name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-            for name in files
-        ]
-        raise MergeConflict(branch, into, sorted(set(shown)))
+        raise MergeConflict(branch, into, sorted({shown(name) for name in files}))
     return tree
 
 

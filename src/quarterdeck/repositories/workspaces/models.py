@@ -99,3 +99,8 @@ class Pushed:
     remote: str
     branch: str
     commit: str
+
+
+def shown(name: str) -> str:
+    """Return a name that any text can hold; bytes that are no UTF-8 are written out."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

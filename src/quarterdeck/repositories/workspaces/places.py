@@ -35,6 +35,11 @@ class Places:
         return self.saved / workspace.name
 
 
+def resolved(path: str | Path) -> Path:
+    """Return the path without links, as git names it."""
+    return Path(path).resolve()
+
+
 def private(folder: Path) -> Path:
     """Make a folder for its owner alone, unless it is there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

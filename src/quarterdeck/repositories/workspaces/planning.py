@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from quarterdeck.clients.git.program import Git, check_version
 from quarterdeck.errors import InvalidInput, closest_name
 from quarterdeck.repositories.workspaces.models import WorkspacePlan
-from quarterdeck.repositories.workspaces.places import Places
+from quarterdeck.repositories.workspaces.places import Places, resolved
 
 _SHORT = 8
 _BRANCHES = "refs/heads/"
@@ -65,18 +65,21 @@ async def checked_repository(places: Places, repository: Path) -> Path:
     Raises:
         InvalidInput: It is none of which a worktree can be made.
     """
-    if not repository.is_dir():
-        raise _unfit(repository, "is not there", hint="clone it there, or change the project")
-    top = repository.resolve()
+    top = _existing(repository)
     await check_version(top)
-    if top.is_relative_to(places.workspaces.resolve()):
+    if top.is_relative_to(resolved(places.workspaces)):
         raise _unfit(top, "is a workspace of an agent", hint="name the repository it came from")
     await _check_is_top(top)
-    if (await Git(top).ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).code:
-        if not (await Git(top).read("rev-list", "--all", "--max-count=1")).text:
-            hint = "commit something there first: git commit --allow-empty -m 'Begin'"
-            raise _unfit(top, "has no commit yet", hint=hint)
+    if not (await Git(top).read("rev-list", "--all", "--max-count=1")).text:
+        hint = "commit something there first: git commit --allow-empty -m 'Begin'"
+        raise _unfit(top, "has no commit yet", hint=hint)
     return top
+
+
+def _existing(repository: Path) -> Path:
+    if not repository.is_dir():
+        raise _unfit(repository, "is not there", hint="clone it there, or change the project")
+    return repository.resolve()
 
 
 async def _check_is_top(top: Path) -> None:
@@ -89,7 +92,7 @@ async def _check_is_top(top: Path) -> None:
     else:
         inside = await Git(top).ask("rev-parse", "--show-toplevel")
         found = inside.text if not inside.code else str(Path(git_dir).parent)
-    if Path(found).resolve() != top:
+    if resolved(found) != top:
         raise _unfit(top, "is a folder inside a repository", hint=f"name {found!r} instead")
 
 

@@ -22,9 +22,7 @@ async def remove_worktree(
 ) -> Saved | None:
     """Save, then remove; each step finds out by itself whether it was done before."""
     if plan.path.is_dir():
-        saved = await _save(places, plan, common, git, name)
-        # From here on a half-removed folder cannot be taken for an agent's deletions.
-        plan.path.rename(free_name(places.removed(plan.path)))
+        saved = await _save_and_set_aside(places, plan, common, git, name)
     else:
         saved = await _saved_before(places, plan, git)
     for admin in list(admin_folders(common, plan.path)):
@@ -34,7 +32,7 @@ async def remove_worktree(
     return saved or kept
 
 
-async def _save(
+async def _save_and_set_aside(
     places: Places, plan: WorkspacePlan, common: Path, git: Git, name: str
 ) -> Saved | None:
     try:
@@ -44,6 +42,8 @@ async def _save(
             kept = places.kept(plan.path)
             await asyncio.to_thread(keep_nested, checkout, list(saved.nested), kept)
             saved = replace(saved, folder=kept)
+        # From here on a half-removed folder cannot be taken for an agent's deletions.
+        plan.path.rename(free_name(places.removed(plan.path)))
     except (QuarterdeckError, OSError, shutil.Error) as error:
         raise WorkNotSaved(str(plan.path), str(error)) from error
     return saved

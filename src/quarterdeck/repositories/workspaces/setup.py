@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from quarterdeck.clients.git.environment import without_repository
-from quarterdeck.clients.git.program import end_group
+from quarterdeck.clients.git.program import end_group, ended, signal_group
 from quarterdeck.errors import SetupFailed
 
 Report = Callable[[str], Awaitable[None]]
@@ -37,15 +37,19 @@ async def run_setup(
         start_new_session=True,
     )
     last: deque[str] = deque(maxlen=_LAST_LINES)
+    listening = asyncio.ensure_future(_pass_on(process, report, last))
     try:
         _note_process(mark, process.pid)
         async with asyncio.timeout(deadline_seconds):
-            await _pass_on(process, report, last)
-            code = await process.wait()
+            code = await ended(process)
+            # What it left in the background would keep its output open.
+            signal_group(process.pid, signal.SIGKILL)
+            await listening
     except TimeoutError as error:
         problem = f"did not end within {deadline_seconds:g} seconds"
         raise SetupFailed(command, problem, list(last)) from error
     finally:
+        listening.cancel()
         await end_group(process)
     if code:
         raise SetupFailed(command, f"ended with code {code}", list(last))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from quarterdeck.clients.git.program import Git
 from quarterdeck.repositories.workspaces.checkout import Checkout
+from quarterdeck.repositories.workspaces.places import private
 
 # Work is only removed after it was saved, so it has to be on the disk by then.
 _DURABLE = ("-c", "core.fsync=committed,loose-object", "-c", "core.fsyncMethod=batch")
@@ -33,7 +34,7 @@ async def snapshot(
     with tempfile.TemporaryDirectory(prefix="quarterdeck-") as folder:
         git = checkout.git.having(GIT_INDEX_FILE=str(Path(folder, "index")))
         if not keep:
-            git = await _with_own_objects(git, Path(folder, "objects"))
+            git = await _with_own_objects(git, private(Path(folder, "objects")))
         await _fill_index(git, checkout, Path(folder, "index"))
         staged = await git.ask("write-tree")
         await _add_all(git, left_out)
@@ -45,7 +46,6 @@ async def snapshot(
 
 async def _with_own_objects(git: Git, folder: Path) -> Git:
     answer = await git.read("rev-parse", "--path-format=absolute", "--git-path", "objects")
-    folder.mkdir()
     return git.having(
         GIT_OBJECT_DIRECTORY=str(folder),
         GIT_ALTERNATE_OBJECT_DIRECTORIES=f'"{_quoted(answer.text)}"',
@@ -64,17 +64,23 @@ async def _fill_index(git: Git, checkout: Checkout, index: Path) -> None:
         if not listed.code:
             await _look_at_hidden(git, checkout.path, listed.fields)
             return
-        index.unlink()
-    await git.change("read-tree", checkout.head or "--empty")
+    # A whole new one takes the place of an index that cannot be read.
+    await git.change("read-tree", "--empty")
+    if checkout.head:
+        await git.change("read-tree", checkout.head)
 
 
 async def _look_at_hidden(git: Git, top: Path, listed: Sequence[str]) -> None:
     """Take back requests not to look at files, which would hide work."""
     assumed = [line[2:] for line in listed if line[0].islower()]
-    skipped = [line[2:] for line in listed if line[0] in "Ss" and os.path.lexists(top / line[2:])]
+    skipped = _present(top, [line[2:] for line in listed if line[0] in "Ss"])
     for option, names in (("assume-unchanged", assumed), ("skip-worktree", skipped)):
         if names:
             await git.change("update-index", f"--no-{option}", "-z", "--stdin", stdin=_z(names))
+
+
+def _present(top: Path, names: Sequence[str]) -> list[str]:
+    return [name for name in names if os.path.lexists(top / name)]
 
 
 async def _add_all(git: Git, left_out: Sequence[str]) -> None:
