@@ -17,6 +17,7 @@ from quarterdeck.domain.redaction import Redactor
 from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
+from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
 from quarterdeck.services.daemons import DaemonService
@@ -64,6 +65,7 @@ class Quarterdeck:
     daemons: DaemonService
     archives: ArchiveService
     projects: ProjectService
+    agent_programs: AgentProgramService
     redactor: Redactor
 
     @asynccontextmanager
@@ -138,6 +140,7 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
+    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
@@ -168,6 +171,7 @@ def _build(
         daemons=DaemonService(operations, SqlDaemonRepository(), traces, presence, daemon_id),
         archives=ArchiveService(operations, lambda: _archives(settings, clock), trace_rows),
         projects=ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds),
+        agent_programs=AgentProgramService(operations, HomeAgentPrograms(settings.home)),
         redactor=redactor,
     )
 

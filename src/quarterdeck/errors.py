@@ -539,10 +539,10 @@ class AgentNotInstalled(Unavailable):
 class InstallFailed(Unavailable):
     """A program could not be fetched; nothing of it is left behind."""
 
-    def __init__(self, agent: str, problem: str, *, hint: str) -> None:
+    def __init__(self, what: str, problem: str, *, hint: str) -> None:
         super().__init__(
-            f"Agent {agent!r} could not be installed: {problem}",
-            details={"agent": agent, "problem": problem},
+            f"Could not install {what!r}: {problem}",
+            details={"what": what, "problem": problem},
             hint=hint,
         )
 

@@ -1,0 +1,1 @@
+"""Speakers of protocols and programs: each knows its wire, and nothing of our domain."""
