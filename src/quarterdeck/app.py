@@ -21,6 +21,7 @@ from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
 from quarterdeck.services.agent_logs import AgentLogService
+from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
@@ -35,7 +36,7 @@ from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
-from quarterdeck.services.fleet_services import FleetServices
+from quarterdeck.services.fleet_services import FleetServices, handlers_of
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
@@ -91,6 +92,7 @@ class Quarterdeck:
     badges: Badges
     recovery: Recovery
     elsewhere: Elsewhere
+    agent_programs: AgentProgramService
     redactor: Redactor
 
     @asynccontextmanager
@@ -184,6 +186,7 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
+    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
@@ -230,6 +233,7 @@ def _build(
         badges=badges,
         recovery=Recovery(fleet.fleet, services.agents),
         elsewhere=elsewhere,
+        agent_programs=AgentProgramService(operations, HomeAgentPrograms(settings.home)),
         redactor=redactor,
     )
 
@@ -279,7 +283,7 @@ def _fleet(
 
 def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
     fleet, desk = manned
-    return FleetServices(
+    services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
@@ -288,6 +292,8 @@ def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -
         waiting=WaitService(fleet),
         diffs=DiffService(fleet, elsewhere, redactor),
     )
+    elsewhere.handlers = handlers_of(services)
+    return services
 
 
 def _archives(settings: Settings, clock: Clock) -> "Archives":

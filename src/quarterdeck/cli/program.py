@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from quarterdeck.domain.redaction import Redactor
     from quarterdeck.overrides.surface import Surface
     from quarterdeck.ports.database import Database
+    from quarterdeck.services.agent_programs import AgentProgramService
     from quarterdeck.services.archives import ArchiveService
     from quarterdeck.services.calls import Calls
     from quarterdeck.services.memory import MemoryService
@@ -39,6 +40,8 @@ class Deck(Protocol):
     def archives(self) -> "ArchiveService": ...
     @property
     def projects(self) -> "ProjectService": ...
+    @property
+    def agent_programs(self) -> "AgentProgramService": ...
 
 
 class Program(Protocol):
