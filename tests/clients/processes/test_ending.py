@@ -112,7 +112,8 @@ async def test_who_forks_faster_than_we_look_is_ended_with_the_keeper_at_the_lat
         "import fcntl, os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "lock = open('lock', 'wb'); fcntl.flock(lock, fcntl.LOCK_EX); print('ready')\n"
-        "while True:\n"
+        "end = time.monotonic() + 30\n"  # nobody could end it if the keeper did not
+        "while time.monotonic() < end:\n"
         "    if os.fork(): os._exit(0)\n"
         "    os.setsid(); time.sleep(0.001)"
     )
