@@ -26,7 +26,7 @@ class GitFailed(Conflict):
         lines = stderr.strip().splitlines()
         complaint = lines[-1] if lines else f"exit code {code}"
         super().__init__(
-            f"git {arguments[0] if arguments else ''} failed: {complaint}",
+            f"The command 'git {arguments[0]}' failed: {complaint.rstrip('.')}",
             details={"arguments": list(arguments), "exitCode": code, "stderr": stderr},
             hint="mend what git complains about, and try again",
         )
@@ -66,7 +66,7 @@ class GitMissing(Unavailable):
 
     def __init__(self, problem: str, needed: str) -> None:
         super().__init__(
-            f"git cannot be used: {problem}",
+            f"The program git cannot be used: {problem}",
             details={"problem": problem, "needed": needed},
             hint=f"install git {needed} or newer and see that it is on the PATH",
         )
