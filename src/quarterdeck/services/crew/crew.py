@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
 from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
 from quarterdeck.domain.agents import AgentStatus
-from quarterdeck.domain.tasks import Task, TaskState
+from quarterdeck.domain.tasks import StopReason, Task, TaskState, TurnEnd
 from quarterdeck.domain.workspaces import Saved
 from quarterdeck.errors import QuarterdeckError, Unavailable
 from quarterdeck.ports.clock import Clock
@@ -126,10 +126,10 @@ class Crew:
         member = self._members.get(agent_id)
         if member is None or member.job is None:
             return False
-        member.cancel_asked = True
+        turn_ended = member.ask_to_stop()
         await member.runtime.interrupt(agent_id)
         self._parts.desk.withdraw(agent_id)
-        ended = asyncio.ensure_future(member.turn_ended.wait())
+        ended = asyncio.ensure_future(turn_ended.wait())
         done, _ = await asyncio.wait({ended}, timeout=STOP_SECONDS)
         ended.cancel()
         return bool(done)
@@ -227,7 +227,9 @@ class Crew:
             if task is not None:
                 if not await self._do(member, task):
                     return
-            elif not member.has_more:
+                continue
+            member.end()
+            if not member.has_more:
                 return
 
     def _take_next(self, tx: Transaction, member: Member) -> Task | None:
@@ -250,7 +252,7 @@ class Crew:
         timer = self.spawn(self._keep_time(member, meter))
         crash: QuarterdeckError | None = None
         try:
-            end = await member.runtime.run(member.spec.agent_id, _text_of(task))
+            end = await self._run(member, task)
             outcome = outcome_of(
                 end, cancel_asked=member.cancel_asked, stopped_for=member.stopped_for
             )
@@ -266,6 +268,12 @@ class Crew:
             return True
         await self._come_back(member, outcome.problem or crash.message)
         return False
+
+    async def _run(self, member: Member, task: Task) -> TurnEnd:
+        """Have the agent do a task, unless it was canceled before the agent was told of it."""
+        if member.cancel_asked:
+            return TurnEnd(StopReason.CANCELLED)
+        return await member.runtime.run(member.spec.agent_id, _text_of(task))
 
     async def _finish(self, member: Member, task: Task, outcome: Outcome, cost: float) -> None:
         agent_id = member.spec.agent_id

@@ -50,13 +50,29 @@ class Member:
         """Start on a task."""
         self.task_id, self.meter, self.telling = task_id, meter, telling
         self.said, self.said_in, self.is_said = "", None, False
-        self.cancel_asked, self.stopped_for = False, None
-        self.turn_ended = asyncio.Event()
+        self.stopped_for = None
+        self._renew_end()
+
+    def ask_to_stop(self) -> asyncio.Event:
+        """Note that the task at hand, or the one that is about to begin, is to be canceled.
+
+        Returns what is set by its end.
+        """
+        self.cancel_asked = True
+        if self.task_id is None:
+            self._renew_end()
+        return self.turn_ended
 
     def end(self) -> None:
         """Be done with a task; what was said stays for its record."""
         self.task_id = self.meter = None
+        self.cancel_asked = False
         self.turn_ended.set()
+
+    def _renew_end(self) -> None:
+        # One that is not set yet has somebody waiting for it.
+        if self.turn_ended.is_set():
+            self.turn_ended = asyncio.Event()
 
     def hear(self, event: AgentEvent) -> None:
         """Keep the last message, which is the agent's report; all else ends a message."""
