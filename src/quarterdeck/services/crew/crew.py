@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -34,6 +35,8 @@ T = TypeVar("T")
 RETRY_SECONDS = 1.0
 # How long an agent that was interrupted may take to stop before it is ended.
 STOP_SECONDS = 10.0
+# Longer than it takes to see what a task has changed.
+RECORD_SECONDS = 15.0
 MOST_RESTARTS = 5
 LONGEST_PAUSE = 60.0
 RESUME = "You were interrupted. Look at what is already done, and go on with this task:\n\n"
@@ -132,6 +135,10 @@ class Crew:
         ended = asyncio.ensure_future(turn_ended.wait())
         done, _ = await asyncio.wait({ended}, timeout=STOP_SECONDS)
         ended.cancel()
+        if done:
+            # Who was told that it stopped may give it the next task at once.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(member.settled.wait(), RECORD_SECONDS)
         return bool(done)
 
     async def put_ashore(self, agent_id: str) -> None:
@@ -223,6 +230,7 @@ class Crew:
         while True:
             member.has_more = False
             task = await self._persist(lambda tx: self._take_next(tx, member))
+            member.settled.set()
             self._parts.changes.tell()
             if task is not None:
                 if not await self._do(member, task):

@@ -35,6 +35,8 @@ class Member:
     cancel_asked: bool = False
     stopped_for: str | None = None
     turn_ended: asyncio.Event = field(default_factory=asyncio.Event)
+    # Its end is written down, and it can be given the next.
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def role(self) -> Role:
@@ -51,6 +53,7 @@ class Member:
         self.task_id, self.meter, self.telling = task_id, meter, telling
         self.said, self.said_in, self.is_said = "", None, False
         self.stopped_for = None
+        self.settled.clear()
         self._renew_end()
 
     def ask_to_stop(self) -> asyncio.Event:
@@ -59,6 +62,7 @@ class Member:
         Returns what is set by its end.
         """
         self.cancel_asked = True
+        self.settled.clear()
         if self.task_id is None:
             self._renew_end()
         return self.turn_ended
