@@ -62,6 +62,11 @@ class Fleet:
             raise AgentNotFound(name, names)
         return agent
 
+    def recall_in(self, tx: Transaction, name: str) -> Agent:
+        """Return the agent of this name, or the one that had it last: its records outlive it."""
+        agent = self.rows.agents.find_named(tx, checked_name_of(name))
+        return agent if agent is not None else self.find_in(tx, name)
+
     def is_ours(self, agent: Agent) -> bool:
         """Say whether this process is the one to speak to an agent.
 
