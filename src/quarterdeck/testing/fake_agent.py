@@ -1,6 +1,7 @@
 """An agent in memory: it carries out directives of the scripted agent, without a process."""
 
 import asyncio
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from quarterdeck.domain.agent_events import (
@@ -16,7 +17,6 @@ from quarterdeck.domain.questions import Option, OptionKind
 from quarterdeck.domain.tasks import StopReason, TurnEnd, Usage
 from quarterdeck.errors import AgentFailed
 from quarterdeck.ports.runtime import AgentSpec, RuntimeListener
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
