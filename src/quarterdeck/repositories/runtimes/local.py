@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -68,7 +69,8 @@ class LocalRuntime:
         self._keeper = Keeper(self._records, node=node)
         self._listener: RuntimeListener | None = None
         self._agents: dict[str, LocalAgent] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        # Each is there as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._trimming: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -91,7 +93,7 @@ class LocalRuntime:
             self._trimming.cancel()
             with suppress(asyncio.CancelledError):
                 await self._trimming
-        await asyncio.gather(*map(self.stop, list(self._locks)))
+        await asyncio.gather(*map(self.stop, list(self._agents)))
         await self._metadata.close()
         await self._keeper.close()
 
@@ -130,7 +132,6 @@ class LocalRuntime:
             self._metadata.forget(spec.agent_id)
             saved = await self._workspaces.remove(spec.workspace, spec.name)
             await anyio.to_thread.run_sync(self._remove_files, spec.agent_id)
-        self._locks.pop(spec.agent_id, None)
         return saved
 
     def is_running(self, agent_id: str) -> bool:
@@ -188,12 +189,20 @@ class LocalRuntime:
     async def _spawn(self, spec: AgentSpec, command: Sequence[str], stderr: StderrLog) -> Child:
         environment = self._environment.of(spec.role, spec.agent_id)
         stderr.begin()
-        try:
-            return await self._keeper.spawn(
+        spawning = asyncio.create_task(
+            self._keeper.spawn(
                 command, cwd=Path(spec.workspace.path), env=environment, stderr=stderr.path
             )
+        )
+        try:
+            return await asyncio.shield(spawning)
         except CannotStart as error:
             raise AgentFailed(spec.name, str(error)) from error
+        except asyncio.CancelledError:
+            # Its process may be there already, and nobody else would end it.
+            with anyio.CancelScope(shield=True), suppress(CannotStart):
+                await (await spawning).end(grace=0)
+            raise
 
     async def _stop(self, agent_id: str) -> None:
         if agent := self._agents.pop(agent_id, None):
