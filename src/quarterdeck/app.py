@@ -51,6 +51,7 @@ from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
 if TYPE_CHECKING:
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.archives import Archives
     from quarterdeck.ports.database import Database
     from quarterdeck.ports.repositories import MemoryRepository
@@ -186,7 +187,6 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
-    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
@@ -233,7 +233,7 @@ def _build(
         badges=badges,
         recovery=Recovery(fleet.fleet, services.agents),
         elsewhere=elsewhere,
-        agent_programs=AgentProgramService(operations, HomeAgentPrograms(settings.home)),
+        agent_programs=AgentProgramService(operations, find_agent_programs(settings)),
         redactor=redactor,
     )
 
@@ -316,3 +316,10 @@ def open_database(settings: Settings) -> "Database":
     shown = {setting.key: setting.value for setting in settings.shown()}
     url = settings.database.url.get_secret_value()
     return PostgresDatabase(url, place=str(shown["database.url"]))
+
+
+def find_agent_programs(settings: Settings) -> "AgentPrograms":
+    """Return the programs of agents on this machine; nothing is opened or created."""
+    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
+
+    return HomeAgentPrograms(settings.home)
