@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.domain.projects import Project
+from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import ChangedFile, Diff, Merged, Pushed, Saved, Workspace
 from quarterdeck.errors import AgentBusy, AgentFailed, Unavailable
@@ -42,7 +43,7 @@ class FakeRuntime:
         for agent_id in list(self._agents):
             await self.stop(agent_id)
 
-    async def plan(self, agent_id: str, name: str, project: Project) -> Workspace:
+    async def plan(self, agent_id: str, name: str, project: Project, role: Role) -> Workspace:
         """Name a folder that is not there."""
         return Workspace(kind="scratch", path=f"/nowhere/{project.name}/{name}-{agent_id}")
 
