@@ -21,6 +21,7 @@ from quarterdeck.homes import prepare_home
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
 from quarterdeck.services.agent_logs import AgentLogService
+from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
@@ -35,7 +36,7 @@ from quarterdeck.services.daemons import DaemonService
 from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
-from quarterdeck.services.fleet_services import FleetServices
+from quarterdeck.services.fleet_services import FleetServices, handlers_of
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
@@ -50,6 +51,7 @@ from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
 if TYPE_CHECKING:
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.archives import Archives
     from quarterdeck.ports.database import Database
     from quarterdeck.ports.repositories import MemoryRepository
@@ -91,6 +93,7 @@ class Quarterdeck:
     badges: Badges
     recovery: Recovery
     elsewhere: Elsewhere
+    agent_programs: AgentProgramService
     redactor: Redactor
 
     @asynccontextmanager
@@ -230,6 +233,7 @@ def _build(
         badges=badges,
         recovery=Recovery(fleet.fleet, services.agents),
         elsewhere=elsewhere,
+        agent_programs=AgentProgramService(operations, find_agent_programs(settings)),
         redactor=redactor,
     )
 
@@ -279,7 +283,7 @@ def _fleet(
 
 def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
     fleet, desk = manned
-    return FleetServices(
+    services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
@@ -288,6 +292,8 @@ def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -
         waiting=WaitService(fleet),
         diffs=DiffService(fleet, elsewhere, redactor),
     )
+    elsewhere.handlers = handlers_of(services)
+    return services
 
 
 def _archives(settings: Settings, clock: Clock) -> "Archives":
@@ -310,3 +316,10 @@ def open_database(settings: Settings) -> "Database":
     shown = {setting.key: setting.value for setting in settings.shown()}
     url = settings.database.url.get_secret_value()
     return PostgresDatabase(url, place=str(shown["database.url"]))
+
+
+def find_agent_programs(settings: Settings) -> "AgentPrograms":
+    """Return the programs of agents on this machine; nothing is opened or created."""
+    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
+
+    return HomeAgentPrograms(settings.home)

@@ -25,6 +25,8 @@ from pydantic import (
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
 from quarterdeck.daemon.environment import NOT_INHERITED
+from quarterdeck.domain.credentials.form import is_ordinary_word
+from quarterdeck.domain.credentials.names import names_credential
 from quarterdeck.domain.definitions import Definition, Name, flaws_of, same_name
 from quarterdeck.domain.json import dump
 from quarterdeck.domain.projects import ProjectDefinition
@@ -343,8 +345,7 @@ class Settings(BaseSettings):
         found = [
             match[2] for text in texts for url in URL_PASSWORDS for match in url.finditer(text)
         ]
-        # What a role gives to its agent may be a key, and is none of anybody's business.
-        found += [value for role in self.roles.values() for value in role.env.values()]
+        found += [key for role in self.roles.values() for key in _keys_among(role.env)]
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
 
     def flags(self) -> tuple[str, ...]:
@@ -440,6 +441,15 @@ def _value_problems(error: ValidationError, origins: Mapping[str, str]) -> Itera
         # Below a section there are only values; below a table, whatever a user has written.
         key = ".".join(place if place[0] in TABLES else place[:2])
         yield Problem(key, origins.get(key, origins.get(place[0], "default")), text)
+
+
+def _keys_among(env: Mapping[str, str]) -> list[str]:
+    # A plain word is hidden only if its variable says so: "production" would be gone everywhere.
+    return [
+        value
+        for name, value in env.items()
+        if names_credential(name) or not is_ordinary_word(value)
+    ]
 
 
 def _as_flag(key: str, value: Path | SecretStr | str | int | tuple[str, ...] | None) -> str:

@@ -1,9 +1,11 @@
+import json
+
 import pytest
 from pydantic import ValidationError
 
 from quarterdeck.domain.definitions import Flaw, flaws_of
-from quarterdeck.domain.known_agents import KNOWN_AGENTS
-from quarterdeck.domain.roles import PermissionPolicy, RoleDefinition
+from quarterdeck.domain.known_agents import KNOWN_AGENTS, KnownAgent
+from quarterdeck.domain.roles import PermissionPolicy, RoleDefinition, environment_of
 
 
 def flaws(**fields: object) -> list[Flaw]:
@@ -98,3 +100,29 @@ def test_a_kind_nobody_has_heard_of_counts_as_other() -> None:
     policy = PermissionPolicy(default="reject", kinds={"other": "ask"})
     assert policy.decide("teleport") == "ask"
     assert policy.decide(None) == "ask"
+
+
+@pytest.mark.parametrize("agent", KNOWN_AGENTS.values(), ids=lambda agent: agent.name)
+def test_every_known_agent_has_a_command_and_what_its_session_carries_is_json(
+    agent: KnownAgent,
+) -> None:
+    assert RoleDefinition(agent=agent.name).known is agent
+    assert agent.command
+    assert json.loads(json.dumps(agent.session_meta)) == agent.session_meta
+
+
+def test_the_environment_has_no_more_of_the_daemons_than_the_agent_needs() -> None:
+    role = RoleDefinition(agent="opencode", pass_env=("EXTRA",), env={"MODE": "x"})
+    available = {"OPENAI_API_KEY": "k", "EXTRA": "e", "MISTRAL_API_KEY": "m", "HOME": "/root"}
+    assert environment_of(role, available) == {
+        "OPENCODE_PERMISSION": '{"bash":"ask","edit":"ask"}',
+        "OPENAI_API_KEY": "k",
+        "EXTRA": "e",
+        "MODE": "x",
+    }
+
+
+def test_a_variable_of_the_role_wins_over_the_daemons() -> None:
+    role = RoleDefinition(agent="claude", env={"ANTHROPIC_API_KEY": "of the role"})
+    available = {"ANTHROPIC_API_KEY": "of the daemon"}
+    assert environment_of(role, available) == {"ANTHROPIC_API_KEY": "of the role"}

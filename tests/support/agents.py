@@ -35,7 +35,15 @@ def processes(pids: Iterable[int]) -> list[psutil.Process]:
 def left_of(watched: Sequence[psutil.Process]) -> list[psutil.Process]:
     """Wait until they are gone, for as long as is bearable, and return those that are not."""
     _, left = psutil.wait_procs(watched, END_SECONDS)
-    return [process for process in left if process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in left if is_alive(process)]
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Say so; one that only waits to be taken note of is not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def marked(node: str) -> list[psutil.Process]:

@@ -58,6 +58,12 @@ COMMANDS = (
         "Keep Quarterdeck running, also after a restart of the machine.",
         "quarterdeck.cli.service:app",
     ),
+    Command("projects", "See and change what agents work on.", "quarterdeck.cli.projects:app"),
+    Command(
+        "roles",
+        "See and change which agents do the work, and what they may do.",
+        "quarterdeck.cli.roles:app",
+    ),
     Command("memory", "Store, find and delete shared memory.", "quarterdeck.cli.memory:app"),
     Command("traces", "Read the record of every call.", "quarterdeck.cli.traces:app"),
     Command("token", "Let clients in by a token, and take it back.", "quarterdeck.cli.tokens:app"),

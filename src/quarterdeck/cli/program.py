@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from quarterdeck.domain.json import JsonValue
     from quarterdeck.domain.redaction import Redactor
     from quarterdeck.overrides.surface import Surface
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.database import Database
+    from quarterdeck.services.agent_programs import AgentProgramService
     from quarterdeck.services.archives import ArchiveService
     from quarterdeck.services.calls import Calls
     from quarterdeck.services.memory import MemoryService
@@ -39,6 +41,8 @@ class Deck(Protocol):
     def archives(self) -> "ArchiveService": ...
     @property
     def projects(self) -> "ProjectService": ...
+    @property
+    def agent_programs(self) -> "AgentProgramService": ...
 
 
 class Program(Protocol):
@@ -47,6 +51,8 @@ class Program(Protocol):
     def open(self, settings: "Settings") -> AbstractAsyncContextManager[Deck]: ...
 
     def database(self, settings: "Settings") -> "Database": ...
+
+    def agent_programs(self, settings: "Settings") -> "AgentPrograms": ...
 
     def paused(self, settings: "Settings") -> AbstractAsyncContextManager[None]:
         """Keep the home's own server from running, and from being started, while inside."""

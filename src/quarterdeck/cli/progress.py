@@ -5,16 +5,24 @@ from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
+from quarterdeck.cli.render import printable
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rich.progress import Progress
+
+LONGEST = 60  # what leaves room for the bar
 
 
 class Shown(Protocol):
     """Is told how far the work is."""
 
     def tell(self, what: str, done: int, total: int) -> None: ...
+
+    def say(self, what: str) -> None:
+        """Show what is being done, when nobody knows how far it is."""
+        ...
 
     def hidden(self) -> "AbstractContextManager[object]":
         """Make room for a question."""
@@ -40,6 +48,9 @@ class Silent:
     def tell(self, what: str, done: int, total: int) -> None:
         pass
 
+    def say(self, what: str) -> None:
+        pass
+
     def hidden(self) -> "AbstractContextManager[object]":
         return nullcontext()
 
@@ -53,6 +64,11 @@ class Bar:
 
     def tell(self, what: str, done: int, total: int) -> None:
         self._progress.update(self._task, description=what, completed=done, total=total)
+
+    def say(self, what: str) -> None:
+        from rich.markup import escape
+
+        self._progress.update(self._task, description=escape(printable(what)[:LONGEST]), total=None)
 
     @contextmanager
     def hidden(self) -> Generator[None]:

@@ -18,6 +18,8 @@ BUILT_IN = "quarterdeck"
 
 # Words of letters, digits and a few signs, with single blanks between them.
 _NAME = re.compile(r"[^\W_](?:[\w.&+-]| (?=\S))*")
+# How the library begins what it says of a value.
+_SHOULD = re.compile(r"^(?:Input|String|Tuple|Value) should ")
 
 
 def _sensible_name(name: str) -> str:
@@ -35,7 +37,8 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _no_nul(text: str) -> str:
+def no_nul(text: str) -> str:
+    """Refuse what neither a program nor a database can be given."""
     if "\0" in text:
         raise ValueError("must not contain a NUL character")
     return text
@@ -47,7 +50,7 @@ Name = Annotated[
     AfterValidator(_sensible_name),
 ]
 Line = Annotated[str, StringConstraints(max_length=TEXT_LENGTH), AfterValidator(_one_line)]
-Text = Annotated[str, AfterValidator(_no_nul)]
+Text = Annotated[str, AfterValidator(no_nul)]
 
 
 class Definition(BaseModel):
@@ -106,7 +109,7 @@ def flaws_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Flaw]:
             yield Flaw(place, "must be a table")
         else:
             text = wrong["msg"].removeprefix("Value error, ")
-            yield Flaw(place, text.replace("Input should ", "must ", 1))
+            yield Flaw(place, _SHOULD.sub("must ", text))
 
 
 def defined(model: type[D], fields: Mapping[str, object], *, name: str, with_id: str) -> D:
@@ -121,7 +124,8 @@ def defined(model: type[D], fields: Mapping[str, object], *, name: str, with_id:
     except ValidationError as error:
         flaws = [(".".join(place) or name, text) for place, text in flaws_of(error, model)]
     # Not chained: the library's error holds the values, and some are secret.
-    raise InvalidInput.fields(flaws)
+    others = "; ".join(f"{field!r} {problem}" for field, problem in flaws[1:])
+    raise InvalidInput.fields(flaws, hint=f"also change this: {others}" if others else None)
 
 
 class Changes(NamedTuple, Generic[D]):

@@ -6,7 +6,7 @@ from typing import Literal
 from quarterdeck.domain.answer import SnakeAnswer
 from quarterdeck.domain.json import JsonObject
 from quarterdeck.domain.projects import Project, ProjectDefinition
-from quarterdeck.domain.roles import Role, RoleDefinition
+from quarterdeck.domain.roles import NO_LIMIT, Role, RoleDefinition
 
 MASK = "*" * 10
 Source = Literal["file", "command", "built-in"]
@@ -74,6 +74,16 @@ class DefinedResponse(SnakeAnswer):
     message: str
 
 
+class InstallResponse(SnakeAnswer):
+    """`installed` is false when that version was there before."""
+
+    agent: str
+    version: str
+    path: Path
+    installed: bool
+    message: str
+
+
 def project_row(project: Project) -> ProjectRow:
     """Return a project as it is listed."""
     return ProjectRow(
@@ -115,4 +125,7 @@ def shown_role(role: Role) -> DefinitionResponse:
         mode="json", include=set(RoleDefinition.model_fields), exclude_none=True
     )
     fields["env"] = dict.fromkeys(role.env, MASK)
+    # A limit that was lifted is shown, as it is written.
+    limits = role.limits.model_dump()
+    fields["limits"] = {name: NO_LIMIT if most is None else most for name, most in limits.items()}
     return DefinitionResponse(id=role.id, name=role.name, source=role.source, definition=fields)

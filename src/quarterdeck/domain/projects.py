@@ -13,7 +13,7 @@ from quarterdeck.domain.definitions import (
     Definition,
     Line,
     Name,
-    Text,
+    no_nul,
     same_name,
 )
 from quarterdeck.domain.roles import DEFAULT_ROLE, Role
@@ -54,6 +54,10 @@ Absolute = Annotated[Path, AfterValidator(_absolute)]
 Inside = Annotated[str, AfterValidator(_inside)]
 Branch = Annotated[str, StringConstraints(max_length=BRANCH_LENGTH), AfterValidator(_branch)]
 
+ShellCommand = Annotated[
+    str, StringConstraints(min_length=1, max_length=SETUP_LENGTH), AfterValidator(no_nul)
+]
+
 
 class ProjectDefinition(Definition):
     """A project as a user writes it, in a file or by a command.
@@ -69,7 +73,7 @@ class ProjectDefinition(Definition):
     folder: Absolute | None = None
     base: Branch | None = None
     copy_files: tuple[Inside, ...] = Field(default=(), alias="copy")
-    setup: Annotated[Text, StringConstraints(min_length=1, max_length=SETUP_LENGTH)] | None = None
+    setup: ShellCommand | None = None
     default_role: Name | None = None
     roles: tuple[Name, ...] = ()
     taskfile: Path | None = None

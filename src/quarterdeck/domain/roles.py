@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.domain.definitions import BUILT_IN, Defined, Definition, Line, Text
+from quarterdeck.domain.definitions import BUILT_IN, Defined, Definition, Line, Text, no_nul
 from quarterdeck.domain.known_agents import KNOWN_AGENTS, SCRIPTED, KnownAgent
 from quarterdeck.errors import closest_name
 
@@ -69,6 +69,8 @@ def _variable(name: str) -> str:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
+Word = Annotated[str, StringConstraints(min_length=1), AfterValidator(no_nul)]
+Prompt = Annotated[str, StringConstraints(max_length=PROMPT_LENGTH), AfterValidator(no_nul)]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000_000)]
 Amount = Annotated[float, Field(strict=True, gt=0, le=1_000_000, allow_inf_nan=False)]
 
@@ -109,10 +111,10 @@ class RoleDefinition(Definition):
 
     description: Line = ""
     agent: Annotated[str, AfterValidator(_known_agent)] | None = None
-    command: tuple[Annotated[Text, StringConstraints(min_length=1)], ...] = ()
+    command: tuple[Word, ...] = ()
     env: Mapping[Variable, Text] = Field(default_factory=dict[str, str], repr=False)
     pass_env: tuple[Variable, ...] = ()
-    system_prompt: Annotated[Text, StringConstraints(max_length=PROMPT_LENGTH)] = ""
+    system_prompt: Prompt = ""
     model: Line | None = None
     mode: Line | None = None
     limits: Limits = Limits()
@@ -147,3 +149,15 @@ BUILT_IN_ROLE = Role(
     agent=SCRIPTED,
     description="Scripted agent that needs no model; add a role to work with a real one",
 )
+
+
+def environment_of(role: RoleDefinition, available: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a role gives to its agent, beside those that every agent gets.
+
+    Of what is `available` in the home's `env` file and to the daemon, only the keys that a known
+    agent takes and those that the role names are passed on.
+    """
+    known = role.known
+    wanted = (*(known.credentials if known else ()), *role.pass_env)
+    passed = {name: available[name] for name in wanted if name in available}
+    return {**(known.environment if known else {}), **passed, **role.env}

@@ -27,11 +27,11 @@ from quarterdeck.tools.texts import ToolText, load_texts
 from quarterdeck.tools.traces import trace_tools
 
 INSTRUCTIONS = (
-    "Quarterdeck runs a fleet of coding agents for you: create_agent gives one a task in a workspace"
-    " of its own, wait_for_agent tells when it is done or asks something, show_agent_log and"
-    " show_agent_diff show what it did. It also keeps a durable memory that all your sessions and agents share, and a trace of "
-    "every call. Search memory before you start on something that may have been worked on "
-    "before, and store what the next session should know."
+    "Quarterdeck runs a fleet of coding agents for you: create_agent gives one a task in a"
+    " workspace of its own, wait_for_agent tells when it is done or asks something, show_agent_log"
+    " and show_agent_diff show what it did. It also keeps a durable memory that all your sessions"
+    " and agents share, and a trace of every call. Search memory before you start on something"
+    " that may have been worked on before, and store what the next session should know."
 )
 
 

@@ -15,6 +15,7 @@ from quarterdeck.clients.processes.keeper import Keeper
 from tests.support.agents import (
     FAMILY,
     PYTHON,
+    is_alive,
     kill,
     left_of,
     marked,
@@ -33,7 +34,7 @@ async def test_an_agent_takes_along_what_left_it(keeper: Keeper, tmp_path: Path)
     agent = await started(keeper, tmp_path, *FAMILY)
     family = await members(agent)
     await agent.end(grace=5)
-    assert [process for process in family if process.is_running()] == []
+    assert [process for process in family if is_alive(process)] == []
     assert await agent.wait() == -signal.SIGTERM
 
 
@@ -42,16 +43,16 @@ async def test_other_agents_are_left_alone(keeper: Keeper, tmp_path: Path) -> No
     others = await members(other)
     await members(agent)
     await agent.end(grace=5)
-    assert [process.is_running() for process in others] == [True, True]
+    assert [is_alive(process) for process in others] == [True, True]
     await other.end(grace=5)
-    assert [process.is_running() for process in others] == [False, False]
+    assert [is_alive(process) for process in others] == [False, False]
 
 
 async def test_who_does_not_mind_being_asked_is_killed(keeper: Keeper, tmp_path: Path) -> None:
     agent = await started(keeper, tmp_path, *FAMILY, "stubborn")
     family = await members(agent)
     await agent.end(grace=0.2)
-    assert [process for process in family if process.is_running()] == []
+    assert [process for process in family if is_alive(process)] == []
     assert await agent.wait() == -signal.SIGKILL
 
 
@@ -61,7 +62,7 @@ async def test_the_time_to_end_is_cut_short_by_asking_again(keeper: Keeper, tmp_
     patient = asyncio.create_task(agent.end(grace=600))
     await agent.end(grace=0.1)
     await patient
-    assert [process for process in family if process.is_running()] == []
+    assert [process for process in family if is_alive(process)] == []
 
 
 async def test_an_agent_may_end_by_itself_when_its_stdin_does(
@@ -83,9 +84,9 @@ async def test_what_an_agent_left_that_crashed_is_ended_too(keeper: Keeper, tmp_
     first, other = await members(agent)
     first.kill()
     assert await agent.wait() == -signal.SIGKILL
-    assert other.is_running()
+    assert is_alive(other)
     await agent.end(grace=5)
-    assert not other.is_running()
+    assert not is_alive(other)
 
 
 @only_with_a_subreaper
@@ -97,7 +98,7 @@ async def test_who_hides_its_mark_is_ended_with_the_keeper_at_the_latest(
     try:
         await agent.end(grace=5)
         await keeper.close()
-        assert [process for process in family if process.is_running()] == []
+        assert [process for process in family if is_alive(process)] == []
     finally:
         kill(family)
 
@@ -111,7 +112,8 @@ async def test_who_forks_faster_than_we_look_is_ended_with_the_keeper_at_the_lat
         "import fcntl, os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "lock = open('lock', 'wb'); fcntl.flock(lock, fcntl.LOCK_EX); print('ready')\n"
-        "while True:\n"
+        "end = time.monotonic() + 30\n"  # nobody could end it if the keeper did not
+        "while time.monotonic() < end:\n"
         "    if os.fork(): os._exit(0)\n"
         "    os.setsid(); time.sleep(0.001)"
     )
@@ -139,7 +141,7 @@ async def test_who_was_seen_as_a_descendant_stays_known_without_a_mark(
     child = psutil.Process(int(await agent.stdout.readline()))
     try:
         await agent.end(grace=0.5)
-        assert not child.is_running()
+        assert not is_alive(child)
     finally:
         kill([child])
 
@@ -165,7 +167,7 @@ async def test_closing_ends_everything(keeper: Keeper, tmp_path: Path, records: 
     families = [process for agent in agents for process in await members(agent)]
     assert len(recorded(records)) == 3
     await keeper.close()
-    assert [process for process in families if process.is_running()] == []
+    assert [process for process in families if is_alive(process)] == []
     assert [await agent.wait() for agent in agents] == [-signal.SIGKILL] * 3
     assert recorded(records) == []
     with pytest.raises(CannotStart, match="everything is being ended"):

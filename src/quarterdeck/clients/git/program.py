@@ -110,7 +110,7 @@ class Git:
                 return await _converse(process, stdin, most or _MOST_ANSWER)
         except TimeoutError as error:
             raise TimedOut(
-                f"git {arguments[0]} did not end within {self.deadline_seconds:g} seconds",
+                f"The command 'git {arguments[0]}' took over {self.deadline_seconds:g} seconds",
                 details={"arguments": list(arguments)},
                 hint="see what keeps git from working in that repository, and try again",
             ) from error
