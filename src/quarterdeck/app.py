@@ -189,6 +189,7 @@ def _build(
 ) -> Quarterdeck:
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
+    from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
     from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
@@ -209,7 +210,9 @@ def _build(
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
     seeds = Seeds(presence.node_id, settings.projects, settings.roles, demo_project(settings.home))
-    projects = ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds)
+    projects = ProjectService(
+        operations, SqlProjectRepository(), SqlRoleRepository(), seeds, SqlAgentRepository()
+    )
     calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
     tokens = SqlTokenRepository()
     here = Whereabouts(daemon_id, presence, daemons)

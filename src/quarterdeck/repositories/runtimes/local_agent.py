@@ -185,6 +185,7 @@ class LocalAgent:
             await asyncio.wait({exited, self._reading}, timeout=self._patience.last_words_seconds)
         code = exited.result() if exited.done() else None
         await self._child.end(grace=self._patience.signal_seconds)
+        exited.cancel()
         asked.cancel()
         await self._stop_reading()
         self._ended.set_result(self._reason(code))
@@ -201,8 +202,11 @@ class LocalAgent:
         # Its pipe is closed by now: only whoever listens can make this long.
         await asyncio.wait({self._reading}, timeout=self._patience.hearing_seconds)
         self._reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._reading
+        try:
+            with suppress(asyncio.CancelledError):
+                await self._reading
+        except Exception:  # its end is news all the same
+            logger.exception("Could not read what an agent wrote")
 
     def _reason(self, code: int | None) -> str:
         if self._is_stopping:
