@@ -19,6 +19,8 @@ from bench.report import Row, Section
 from quarterdeck.daemon.address import find
 from quarterdeck.daemon.key import read_key
 
+Work = Callable[[str], Coroutine[Any, Any, None]]
+
 LISTED, BUSY = 100, 200
 LOOKS = 300
 COLD_SECONDS, CACHED_SECONDS, SHOW_SECONDS, IDLE_BYTES = 2.5, 0.05, 0.1, 2 * 1024 * 1024
