@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 300
-# Others take a daemon for gone after a few of these.
-BEAT_EVERY_SECONDS = 5
+# A daemon is taken for gone when none of so many beats of its heart has come.
+BEATS = 6
 
 
 class SystemClock:
@@ -123,8 +123,9 @@ class Quarterdeck:
                 await self.daemons.stop()
 
     async def _keep_beating(self) -> None:
+        pause = self.settings.fleet.lost_seconds / BEATS
         while True:
-            await anyio.sleep(BEAT_EVERY_SECONDS)
+            await anyio.sleep(pause)
             try:
                 await self.daemons.beat()
             except Unavailable:
@@ -215,7 +216,8 @@ def _build(
     )
     calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
     tokens = SqlTokenRepository()
-    here = Whereabouts(daemon_id, presence, daemons)
+    lost_after = timedelta(seconds=settings.fleet.lost_seconds)
+    here = Whereabouts(daemon_id, presence, daemons, lost_after)
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
     elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
@@ -258,7 +260,8 @@ def _fleet(
 ) -> _Manned:
     from quarterdeck.repositories.agent_log_files import AgentLogFiles
     from quarterdeck.repositories.agent_programs import resolve_command
-    from quarterdeck.repositories.runtimes.local import LocalRuntime
+    from quarterdeck.repositories.runtimes.local import LocalRuntime, Owner
+    from quarterdeck.repositories.runtimes.patience import Patience
     from quarterdeck.repositories.sql.agent_log import SqlAgentLogRepository
     from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.questions import SqlQuestionRepository
@@ -274,14 +277,16 @@ def _fleet(
     desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
     local = LocalRuntime(
         settings.home,
-        node=here.node_id,
+        owner=Owner(here.node_id, here.daemon_id, here.presence.is_alive),
         environment=os.environ,
         command_of=lambda role: resolve_command(role, settings.home),
+        patience=Patience(handshake_seconds=settings.fleet.handshake_seconds),
     )
     runtimes = {local.kind: local}
     records = TaskRecords(rows, clock, redactor)
     parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
-    return _Manned(Fleet(operations, rows, Crew(parts), projects, runtimes, here), desk)
+    crew = Crew(parts, first_pause=settings.fleet.restart_seconds)
+    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk)
 
 
 def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -13,7 +14,7 @@ import anyio.to_thread
 
 from quarterdeck.clients.processes.child import CannotStart, Child
 from quarterdeck.clients.processes.keeper import Keeper
-from quarterdeck.clients.processes.leftovers import sweep
+from quarterdeck.clients.processes.leftovers import owner_of, sweep
 from quarterdeck.domain.definitions import BUILT_IN
 from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.domain.projects import Project
@@ -38,12 +39,27 @@ TRIM_SECONDS = 5.0
 CommandOf = Callable[[Role], Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose processes they are.
+
+    Args:
+        node: this home on this machine.
+        daemon: which of the node's processes runs them; no other has this id.
+        is_alive: says whether another of them is; what that one runs is left alone.
+    """
+
+    node: str
+    daemon: str = ""
+    is_alive: Callable[[str], bool] = lambda _daemon: False
+
+
 class LocalRuntime:
     """Runs agents as processes of one home.
 
     Args:
         home: where workspaces, logs and records of processes are.
-        node: whose processes they are; no other daemon that is alive may use it.
+        owner: whose processes they are.
         environment: the daemon's own, of which agents get a few named variables.
         command_of: finds a role's program, or fails with what to do.
     """
@@ -52,13 +68,13 @@ class LocalRuntime:
         self,
         home: Path,
         *,
-        node: str,
+        owner: Owner,
         environment: Mapping[str, str],
         command_of: CommandOf,
         patience: Patience | None = None,
     ) -> None:
         self._home = home
-        self._node = node
+        self._owner = owner
         self._command_of = command_of
         self._patience = patience or Patience()
         self._environment = AgentEnvironment(home, environment)
@@ -66,7 +82,7 @@ class LocalRuntime:
             Workspaces(home), taskfile=environment.get("QUARTERDECK_TASKFILE")
         )
         self._metadata = MetadataCollector()
-        self._keeper = Keeper(self._records, node=node)
+        self._keeper = Keeper(self._records, node=owner_of(owner.node, owner.daemon))
         self._listener: RuntimeListener | None = None
         self._agents: dict[str, LocalAgent] = {}
         # Each is there as long as somebody holds it or waits for it.
@@ -84,7 +100,7 @@ class LocalRuntime:
 
     async def open(self, listener: RuntimeListener) -> None:
         self._listener = listener
-        await anyio.to_thread.run_sync(sweep, self._records, self._node)
+        await anyio.to_thread.run_sync(sweep, self._records, self._owner.node, self._owner.is_alive)
         self._trimming = asyncio.create_task(self._keep_trimming())
 
     async def close(self) -> None:
