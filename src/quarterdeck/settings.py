@@ -248,6 +248,11 @@ class FleetSettings(Section):
         le=3650,
         description="Days that the history of a deleted agent is kept.",
     )
+    ask_clients: bool = Field(
+        default=True,
+        description="Ask the person at the MCP client that waits for an agent what the agent asks,"
+        " where the client can show it.",
+    )
 
 
 class LogSettings(Section):
