@@ -221,7 +221,7 @@ def _build(
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
     elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
-    services = _fleet_services(fleet, elsewhere, redactor)
+    services = _fleet_services(settings, fleet, elsewhere, redactor)
     return Quarterdeck(
         settings=settings,
         calls=calls,
@@ -289,15 +289,18 @@ def _fleet(
     return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk)
 
 
-def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
+def _fleet_services(
+    settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
+) -> FleetServices:
     fleet, desk = manned
+    questions = QuestionService(fleet, elsewhere, desk)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
         logs=AgentLogService(fleet, redactor),
-        questions=QuestionService(fleet, elsewhere, desk),
-        waiting=WaitService(fleet),
+        questions=questions,
+        waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
     )
     elsewhere.handlers = handlers_of(services)

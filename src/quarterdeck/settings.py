@@ -265,6 +265,11 @@ class FleetSettings(Section):
         description="Seconds after which a daemon on another machine that does not say that it is"
         " alive is taken for gone. It says so six times as often.",
     )
+    ask_clients: bool = Field(
+        default=True,
+        description="Ask the person at the MCP client that waits for an agent what the agent asks,"
+        " where the client can show it.",
+    )
 
 
 class LogSettings(Section):
