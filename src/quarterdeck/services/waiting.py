@@ -58,7 +58,7 @@ class WaitService:
                 left = ends_at - loop.time()
                 if left <= 0:
                     return _answer(states, until, timed_out=True)
-                await _either(changed, min(left, LOOK_SECONDS))
+                await first_of(changed, min(left, LOOK_SECONDS))
                 changed.clear()
                 states = await op.read(lambda tx: self._look(tx, names))
                 await report_progress(timeout_seconds - left, timeout_seconds, _line(states))
@@ -107,6 +107,7 @@ def _line(states: list[AgentState]) -> str:
     return ", ".join(f"{state.name} is {state.status.value}" for state in states)
 
 
-async def _either(changed: asyncio.Event, seconds: float) -> None:
+async def first_of(changed: asyncio.Event, seconds: float) -> None:
+    """Wait for a change, or for the time to pass."""
     with suppress(TimeoutError):
         await asyncio.wait_for(changed.wait(), seconds)
