@@ -37,12 +37,14 @@ from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
 from quarterdeck.services.fleet_services import FleetServices, handlers_of
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
 from quarterdeck.services.questions import QuestionService
 from quarterdeck.services.recorder import Recorder
 from quarterdeck.services.recovery import Recovery
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
@@ -244,10 +246,11 @@ def _build(
 
 
 class _Manned(NamedTuple):
-    """The fleet, and where its questions wait."""
+    """The fleet, where its questions wait, and what tells that an agent said something."""
 
     fleet: Fleet
     desk: QuestionDesk
+    heard: Changes
 
 
 def _fleet(
@@ -273,7 +276,8 @@ def _fleet(
     )
     limits = LogLimits(entries=settings.fleet.log_entries, size=settings.fleet.log_bytes)
     log = LogWriter(store, rows.log, AgentLogFiles(settings.home), clock, limits)
-    changes = Changes()
+    changes, heard = Changes(), Changes()
+    log.on_written = heard.tell
     desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
     local = LocalRuntime(
         settings.home,
@@ -286,22 +290,24 @@ def _fleet(
     records = TaskRecords(rows, clock, redactor)
     parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
     crew = Crew(parts, first_pause=settings.fleet.restart_seconds)
-    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk)
+    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk, heard)
 
 
 def _fleet_services(
     settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
 ) -> FleetServices:
-    fleet, desk = manned
+    fleet, desk, heard = manned
     questions = QuestionService(fleet, elsewhere, desk)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
         logs=AgentLogService(fleet, redactor),
+        following=LogFollowingService(fleet, redactor, heard),
         questions=questions,
         waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
+        spending=SpendingService(fleet),
     )
     elsewhere.handlers = handlers_of(services)
     return services

@@ -10,8 +10,10 @@ from quarterdeck.services.agent_logs import AgentLogService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Handler
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.projects import ProjectService
 from quarterdeck.services.questions import QuestionService
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.waiting import WaitService
 
@@ -24,9 +26,11 @@ class FleetServices:
     agents: AgentService
     tasks: TaskService
     logs: AgentLogService
+    following: LogFollowingService
     questions: QuestionService
     waiting: WaitService
     diffs: DiffService
+    spending: SpendingService
 
 
 def handlers_of(services: FleetServices) -> Mapping[str, Handler]:
