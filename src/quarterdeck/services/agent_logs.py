@@ -25,7 +25,7 @@ class AgentLogService:
         """Return entries of an agent's log, newest first, a page at a time."""
 
         def look(tx: Transaction) -> ShowAgentLogResponse:
-            agent, rows = self._fleet.find_in(tx, name), self._fleet.rows.log
+            agent, rows = self._fleet.find_in(tx, name, or_deleted=True), self._fleet.rows.log
             span = rows.span(tx, agent.id)
             last = span.last - (page - 1) * page_size
             first = max(last - page_size + 1, span.first)

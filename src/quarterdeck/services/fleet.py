@@ -53,10 +53,10 @@ class Fleet:
         """
         return await self.operations.store.read(lambda tx: self.find_in(tx, name))
 
-    def find_in(self, tx: Transaction, name: str) -> Agent:
-        """Do what `find` does, inside a transaction."""
+    def find_in(self, tx: Transaction, name: str, *, or_deleted: bool = False) -> Agent:
+        """Do what `find` does, inside a transaction; what is past is known of deleted ones too."""
         agent = self.rows.agents.find_named(tx, checked_name_of(name))
-        if agent is None or agent.status is AgentStatus.DELETED:
+        if agent is None or (agent.status is AgentStatus.DELETED and not or_deleted):
             names = [other.name for other in self.rows.agents.list(tx)]
             raise AgentNotFound(name, names)
         return agent
