@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -25,6 +25,7 @@ from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.crew import Crew, CrewParts
@@ -141,7 +142,15 @@ class Quarterdeck:
             except Exception:
                 # What goes wrong here must not end the server that it runs beside.
                 logger.exception("Could not prune traces; trying again later")
+            await self._clean()
             await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+    async def _clean(self) -> None:
+        try:
+            await self.fleet.cleaning.run()
+        except Exception:
+            # As above: the server goes on.
+            logger.exception("Could not clean up after deleted agents; trying again later")
 
 
 @asynccontextmanager
@@ -190,6 +199,7 @@ def _build(
 ) -> Quarterdeck:
     from quarterdeck.repositories.agent_programs import HomeAgentPrograms
     from quarterdeck.repositories.demo import demo_project
+    from quarterdeck.repositories.housekeeping import HomeHousekeeping
     from quarterdeck.repositories.presence import FilePresence
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
@@ -217,8 +227,15 @@ def _build(
     here = Whereabouts(daemon_id, presence, daemons)
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
-    elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
-    services = _fleet_services(fleet, elsewhere, redactor)
+    commands = SqlCommandRepository()
+    elsewhere = Elsewhere(fleet.fleet, commands, calls)
+    cleaning = CleaningService(
+        fleet.fleet,
+        commands,
+        HomeHousekeeping(settings.home),
+        timedelta(days=settings.fleet.retention_days),
+    )
+    services = _fleet_services(fleet, elsewhere, redactor, cleaning)
     return Quarterdeck(
         settings=settings,
         calls=calls,
@@ -285,7 +302,9 @@ def _fleet(
     return _Manned(Fleet(operations, rows, Crew(parts), projects, runtimes, here), desk, heard)
 
 
-def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
+def _fleet_services(
+    manned: _Manned, elsewhere: Elsewhere, redactor: Redactor, cleaning: CleaningService
+) -> FleetServices:
     fleet, desk, heard = manned
     services = FleetServices(
         projects=fleet.projects,
@@ -297,6 +316,7 @@ def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -
         waiting=WaitService(fleet),
         diffs=DiffService(fleet, elsewhere, redactor),
         spending=SpendingService(fleet),
+        cleaning=cleaning,
     )
     elsewhere.handlers = handlers_of(services)
     return services
