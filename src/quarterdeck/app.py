@@ -25,6 +25,7 @@ from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.crew import Crew, CrewParts
@@ -143,7 +144,15 @@ class Quarterdeck:
             except Exception:
                 # What goes wrong here must not end the server that it runs beside.
                 logger.exception("Could not prune traces; trying again later")
+            await self._clean()
             await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+    async def _clean(self) -> None:
+        try:
+            await self.fleet.cleaning.run()
+        except Exception:
+            # As above: the server goes on.
+            logger.exception("Could not clean up after deleted agents; trying again later")
 
 
 @asynccontextmanager
@@ -296,8 +305,11 @@ def _fleet(
 def _fleet_services(
     settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
 ) -> FleetServices:
+    from quarterdeck.repositories.housekeeping import HomeHousekeeping
+
     fleet, desk, heard = manned
     questions = QuestionService(fleet, elsewhere, desk)
+    retention = timedelta(days=settings.fleet.retention_days)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
@@ -308,6 +320,9 @@ def _fleet_services(
         waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
         spending=SpendingService(fleet),
+        cleaning=CleaningService(
+            fleet, elsewhere.commands, HomeHousekeeping(settings.home), retention
+        ),
     )
     elsewhere.handlers = handlers_of(services)
     return services

@@ -41,7 +41,7 @@ class CommandedFleet:
     def ok(self, *arguments: str, typed: str = "") -> str:
         """Run a command that succeeds, and return what it printed."""
         done = self.run(*arguments, typed=typed)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
         return done.stdout
 
     def answer(self, *arguments: str) -> Any:  # noqa: ANN401 - whatever the command answers
@@ -53,6 +53,11 @@ class CommandedFleet:
         self.ok("agents", "create", name, "--project", "Demo", task)
         self.ok("agents", "wait", name, "--until", until, "--timeout", "40")
         return name
+
+    def await_status(self, name: str, status: str) -> None:
+        """Wait until an agent stands so; pytest-timeout is the limit."""
+        while self.answer("agents", "show", name)["agent"]["status"] != status:
+            self.run("agents", "wait", name, "--until", "changed", "--timeout", "1")
 
     def workspace(self, name: str) -> Path:
         return Path(self.answer("agents", "show", name)["agent"]["workspace"])

@@ -89,6 +89,11 @@ COMMANDS = (
         "restore", "Replace everything that is kept by a backup.", "quarterdeck.cli.restore:restore"
     ),
     Command(
+        "clean",
+        "Remove what is left of agents that were deleted long ago.",
+        "quarterdeck.cli.clean:clean",
+    ),
+    Command(
         "doctor",
         "Say what is there, what is wrong and what to do.",
         "quarterdeck.cli.doctor:doctor",

@@ -8,6 +8,7 @@ from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.questions import OptionKind
 from quarterdeck.services.agent_logs import AgentLogService
 from quarterdeck.services.agents import AgentService
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Handler
 from quarterdeck.services.log_following import LogFollowingService
@@ -31,6 +32,7 @@ class FleetServices:
     waiting: WaitService
     diffs: DiffService
     spending: SpendingService
+    cleaning: CleaningService
 
 
 def handlers_of(services: FleetServices) -> Mapping[str, Handler]:

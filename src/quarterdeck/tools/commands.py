@@ -1,12 +1,17 @@
 """What the command line asks of the daemon and no model is offered."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from quarterdeck.domain.agent_log import LogLevel
-from quarterdeck.domain.command_answers import FollowAgentLogResponse, ShowUsageResponse
+from quarterdeck.domain.command_answers import (
+    CleanResponse,
+    FollowAgentLogResponse,
+    ShowUsageResponse,
+)
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.fleet_answers import MergeAgentResponse, PushAgentResponse
 from quarterdeck.services.fleet_services import FleetServices
@@ -18,6 +23,7 @@ from quarterdeck.tools.tasks import task_tools
 
 Level = Literal["DEBUG", "INFO", "WARN", "ERROR"]
 Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[int, Field(ge=0, le=3650 * 86_400)]
 GitName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -77,4 +83,16 @@ def command_tools(fleet: FleetServices) -> Toolset:
     ) -> ShowUsageResponse:
         return await fleet.spending.show(days=days)
 
+    @tools.tool(Effect.DESTROY)
+    async def clean_fleet(older_than_seconds: Seconds | None = None) -> CleanResponse:
+        return await fleet.cleaning.clean(older_than=_age(older_than_seconds))
+
+    @tools.tool(Effect.READ)
+    async def preview_clean(older_than_seconds: Seconds | None = None) -> CleanResponse:
+        return await fleet.cleaning.preview(older_than=_age(older_than_seconds))
+
     return tools
+
+
+def _age(seconds: int | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)

@@ -30,8 +30,7 @@ async def list_agents(
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
     elif answer["agents"]:
-        rows = [_row(agent) for agent in answer["agents"]]
-        print_table(("NAME", "STATUS", "PROJECT", "ROLE", "LAST TASK"), rows)
+        _print_agents(answer["agents"])
     else:
         remark("There are no agents; 'quarterdeck agents create --help' shows how to make one")
 
@@ -96,10 +95,20 @@ async def usage(
     print_table(("DAY", "AGENT", "INPUT", "OUTPUT", "TOKENS", "COST"), rows)
 
 
+def _print_agents(agents: list[dict[str, Any]]) -> None:
+    rows = [_row(agent) for agent in agents]
+    header = ("NAME", "STATUS", "PROJECT", "ROLE", "LAST TASK", "NOTE")
+    # Most of the time there is nothing to note.
+    columns = len(header) if any(row[-1] for row in rows) else len(header) - 1
+    print_table(header[:columns], [row[:columns] for row in rows])
+
+
 def _row(agent: dict[str, Any]) -> tuple[str, ...]:
-    status = "asks" if agent.get("waiting_for") else agent["status"]
-    task = short(agent["last_task"])
-    return agent["name"], status, agent["project"], agent["role"], task
+    asked = agent.get("waiting_for")
+    status, note = agent["status"], agent.get("reason") or ""
+    if asked:
+        status, note = "asks", asked["title"]
+    return agent["name"], status, agent["project"], agent["role"], short(agent["last_task"]), note
 
 
 def _facts(agent: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,8 +7,17 @@ from cyclopts import Parameter
 
 from quarterdeck.errors import InvalidInput
 
+FROM_STDIN = "-"
+
 AgentName = Annotated[str, Parameter(name="NAME", help="Name of the agent.")]
-TaskWords = Annotated[str, Parameter(name="TASK", help="What it is to do; - reads it from stdin.")]
+TaskWords = Annotated[
+    str,
+    Parameter(
+        name="TASK",
+        help="What it is to do; - reads it from stdin.",
+        allow_leading_hyphen=True,  # for - alone
+    ),
+]
 Wait = Annotated[
     bool,
     Parameter(
@@ -19,7 +28,11 @@ Wait = Annotated[
 
 def task_of(words: tuple[str, ...]) -> str:
     """Return the text of a task, which may come from stdin."""
-    text = sys.stdin.read() if words == ("-",) else " ".join(words)
+    if strange := [word for word in words if word.startswith("-") and word != FROM_STDIN]:
+        raise InvalidInput(
+            f'Unknown option: "{strange[0]}"', hint="put a task that has it in quotes"
+        )
+    text = sys.stdin.read() if words == (FROM_STDIN,) else " ".join(words)
     if not text.strip():
         raise InvalidInput(
             "There is no task", hint="say what the agent is to do, or - to read it from stdin"
