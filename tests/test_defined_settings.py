@@ -119,3 +119,12 @@ def test_what_an_error_says_never_quotes_a_variable(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings) as refused:
         load(tmp_path, config)
     assert KEY not in str(refused.value.body())
+
+
+def test_a_plain_word_in_a_plain_variable_is_not_taken_away_from_every_trace(
+    tmp_path: Path,
+) -> None:
+    config = (
+        '[roles.coder]\nagent = "claude"\nenv = { STAGE = "production", PASSWORD = "hunting" }\n'
+    )
+    assert load(tmp_path, config).secrets() == ("hunting",)

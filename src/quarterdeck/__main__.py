@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from quarterdeck.app import Quarterdeck
     from quarterdeck.overrides.surface import Surface
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.database import Database
     from quarterdeck.settings import Settings
 
@@ -31,6 +32,11 @@ class Installed:
         from quarterdeck.app import open_database
 
         return open_database(settings)
+
+    def agent_programs(self, settings: "Settings") -> "AgentPrograms":
+        from quarterdeck.app import find_agent_programs
+
+        return find_agent_programs(settings)
 
     @asynccontextmanager
     async def paused(self, settings: "Settings") -> AsyncGenerator[None]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -25,6 +25,7 @@ from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.crew import Crew, CrewParts
@@ -37,12 +38,14 @@ from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
 from quarterdeck.services.fleet_services import FleetServices, handlers_of
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
 from quarterdeck.services.questions import QuestionService
 from quarterdeck.services.recorder import Recorder
 from quarterdeck.services.recovery import Recovery
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
@@ -51,6 +54,7 @@ from quarterdeck.settings import Settings
 from quarterdeck.telemetry import spans_to
 
 if TYPE_CHECKING:
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.archives import Archives
     from quarterdeck.ports.database import Database
     from quarterdeck.ports.repositories import MemoryRepository
@@ -59,8 +63,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 300
-# Others take a daemon for gone after a few of these.
-BEAT_EVERY_SECONDS = 5
+# A daemon is taken for gone when none of so many beats of its heart has come.
+BEATS = 6
 
 
 class SystemClock:
@@ -122,8 +126,9 @@ class Quarterdeck:
                 await self.daemons.stop()
 
     async def _keep_beating(self) -> None:
+        pause = self.settings.fleet.lost_seconds / BEATS
         while True:
-            await anyio.sleep(BEAT_EVERY_SECONDS)
+            await anyio.sleep(pause)
             try:
                 await self.daemons.beat()
             except Unavailable:
@@ -139,7 +144,15 @@ class Quarterdeck:
             except Exception:
                 # What goes wrong here must not end the server that it runs beside.
                 logger.exception("Could not prune traces; trying again later")
+            await self._clean()
             await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+    async def _clean(self) -> None:
+        try:
+            await self.fleet.cleaning.run()
+        except Exception:
+            # As above: the server goes on.
+            logger.exception("Could not clean up after deleted agents; trying again later")
 
 
 @asynccontextmanager
@@ -186,9 +199,9 @@ def _open_store(settings: Settings) -> "tuple[Store, MemoryRepository]":
 def _build(
     settings: Settings, store: "Store", memory: "MemoryRepository", clock: Clock, meter: Meter
 ) -> Quarterdeck:
-    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
+    from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
     from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
@@ -209,14 +222,17 @@ def _build(
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
     seeds = Seeds(presence.node_id, settings.projects, settings.roles, demo_project(settings.home))
-    projects = ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds)
+    projects = ProjectService(
+        operations, SqlProjectRepository(), SqlRoleRepository(), seeds, SqlAgentRepository()
+    )
     calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
     tokens = SqlTokenRepository()
-    here = Whereabouts(daemon_id, presence, daemons)
+    lost_after = timedelta(seconds=settings.fleet.lost_seconds)
+    here = Whereabouts(daemon_id, presence, daemons, lost_after)
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
     elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
-    services = _fleet_services(fleet, elsewhere, redactor)
+    services = _fleet_services(settings, fleet, elsewhere, redactor)
     return Quarterdeck(
         settings=settings,
         calls=calls,
@@ -233,16 +249,17 @@ def _build(
         badges=badges,
         recovery=Recovery(fleet.fleet, services.agents),
         elsewhere=elsewhere,
-        agent_programs=AgentProgramService(operations, HomeAgentPrograms(settings.home)),
+        agent_programs=AgentProgramService(operations, find_agent_programs(settings)),
         redactor=redactor,
     )
 
 
 class _Manned(NamedTuple):
-    """The fleet, and where its questions wait."""
+    """The fleet, where its questions wait, and what tells that an agent said something."""
 
     fleet: Fleet
     desk: QuestionDesk
+    heard: Changes
 
 
 def _fleet(
@@ -255,7 +272,8 @@ def _fleet(
 ) -> _Manned:
     from quarterdeck.repositories.agent_log_files import AgentLogFiles
     from quarterdeck.repositories.agent_programs import resolve_command
-    from quarterdeck.repositories.runtimes.local import LocalRuntime
+    from quarterdeck.repositories.runtimes.local import LocalRuntime, Owner
+    from quarterdeck.repositories.runtimes.patience import Patience
     from quarterdeck.repositories.sql.agent_log import SqlAgentLogRepository
     from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.questions import SqlQuestionRepository
@@ -267,30 +285,44 @@ def _fleet(
     )
     limits = LogLimits(entries=settings.fleet.log_entries, size=settings.fleet.log_bytes)
     log = LogWriter(store, rows.log, AgentLogFiles(settings.home), clock, limits)
-    changes = Changes()
+    changes, heard = Changes(), Changes()
+    log.on_written = heard.tell
     desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
     local = LocalRuntime(
         settings.home,
-        node=here.node_id,
+        owner=Owner(here.node_id, here.daemon_id, here.presence.is_alive),
         environment=os.environ,
         command_of=lambda role: resolve_command(role, settings.home),
+        patience=Patience(handshake_seconds=settings.fleet.handshake_seconds),
     )
     runtimes = {local.kind: local}
     records = TaskRecords(rows, clock, redactor)
     parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
-    return _Manned(Fleet(operations, rows, Crew(parts), projects, runtimes, here), desk)
+    crew = Crew(parts, first_pause=settings.fleet.restart_seconds)
+    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk, heard)
 
 
-def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
-    fleet, desk = manned
+def _fleet_services(
+    settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
+) -> FleetServices:
+    from quarterdeck.repositories.housekeeping import HomeHousekeeping
+
+    fleet, desk, heard = manned
+    questions = QuestionService(fleet, elsewhere, desk)
+    retention = timedelta(days=settings.fleet.retention_days)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
         logs=AgentLogService(fleet, redactor),
-        questions=QuestionService(fleet, elsewhere, desk),
-        waiting=WaitService(fleet),
+        following=LogFollowingService(fleet, redactor, heard),
+        questions=questions,
+        waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
+        spending=SpendingService(fleet),
+        cleaning=CleaningService(
+            fleet, elsewhere.commands, HomeHousekeeping(settings.home), retention
+        ),
     )
     elsewhere.handlers = handlers_of(services)
     return services
@@ -316,3 +348,10 @@ def open_database(settings: Settings) -> "Database":
     shown = {setting.key: setting.value for setting in settings.shown()}
     url = settings.database.url.get_secret_value()
     return PostgresDatabase(url, place=str(shown["database.url"]))
+
+
+def find_agent_programs(settings: Settings) -> "AgentPrograms":
+    """Return the programs of agents on this machine; nothing is opened or created."""
+    from quarterdeck.repositories.agent_programs import HomeAgentPrograms
+
+    return HomeAgentPrograms(settings.home)

@@ -24,11 +24,14 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
-from quarterdeck.daemon.environment import NOT_INHERITED
+from quarterdeck.daemon.environment import NOT_INHERITED, read_environment_file
+from quarterdeck.domain.credentials.form import is_ordinary_word
+from quarterdeck.domain.credentials.names import names_credential
 from quarterdeck.domain.definitions import Definition, Name, flaws_of, same_name
 from quarterdeck.domain.json import dump
 from quarterdeck.domain.projects import ProjectDefinition
 from quarterdeck.domain.roles import RoleDefinition
+from quarterdeck.errors import InvalidSettings
 from quarterdeck.setting_sources import (
     Given,
     Layer,
@@ -245,6 +248,28 @@ class FleetSettings(Section):
         le=3650,
         description="Days that the history of a deleted agent is kept.",
     )
+    handshake_seconds: int = Field(
+        default=60, ge=1, le=3600, description="Seconds that an agent may take to answer first."
+    )
+    restart_seconds: float = Field(
+        default=1.0,
+        ge=0.01,
+        le=3600,
+        description="Seconds before an agent that broke down is started again. They double each"
+        " time, up to a minute or to this; after five starts in a row it stays as it is.",
+    )
+    lost_seconds: float = Field(
+        default=30.0,
+        ge=1,
+        le=3600,
+        description="Seconds after which a daemon on another machine that does not say that it is"
+        " alive is taken for gone. It says so six times as often.",
+    )
+    ask_clients: bool = Field(
+        default=True,
+        description="Ask the person at the MCP client that waits for an agent what the agent asks,"
+        " where the client can show it.",
+    )
 
 
 class LogSettings(Section):
@@ -264,7 +289,7 @@ class ShownSetting(NamedTuple):
     """One setting as people may see it: passwords are masked."""
 
     key: str
-    value: str | int | tuple[str, ...] | None
+    value: str | float | tuple[str, ...] | None
     origin: str
 
 
@@ -343,9 +368,15 @@ class Settings(BaseSettings):
         found = [
             match[2] for text in texts for url in URL_PASSWORDS for match in url.finditer(text)
         ]
-        # What a role gives to its agent may be a key, and is none of anybody's business.
-        found += [value for role in self.roles.values() for value in role.env.values()]
+        found += [key for role in self.roles.values() for key in _keys_among(role.env)]
+        found += _keys_among(self._agents_environment())
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
+
+    def _agents_environment(self) -> Mapping[str, str]:
+        try:
+            return read_environment_file(self.home)
+        except InvalidSettings:
+            return {}  # a daemon that starts refuses it, and says why
 
     def flags(self) -> tuple[str, ...]:
         """Return as flags what the next daemon of the same home would not find by itself."""
@@ -376,7 +407,7 @@ class Settings(BaseSettings):
                     text = value if isinstance(value, str) else dump(value)
                     yield ShownSetting(f"{table}.{name}.{key}", text, self._origins[table])
 
-    def _value(self, key: str) -> Path | SecretStr | str | int | tuple[str, ...] | None:
+    def _value(self, key: str) -> Path | SecretStr | str | float | tuple[str, ...] | None:
         section, _, name = key.rpartition(".")
         return getattr(getattr(self, section) if section else self, name)
 
@@ -442,7 +473,16 @@ def _value_problems(error: ValidationError, origins: Mapping[str, str]) -> Itera
         yield Problem(key, origins.get(key, origins.get(place[0], "default")), text)
 
 
-def _as_flag(key: str, value: Path | SecretStr | str | int | tuple[str, ...] | None) -> str:
+def _keys_among(env: Mapping[str, str]) -> list[str]:
+    # A plain word is hidden only if its variable says so: "production" would be gone everywhere.
+    return [
+        value
+        for name, value in env.items()
+        if names_credential(name) or not is_ordinary_word(value)
+    ]
+
+
+def _as_flag(key: str, value: Path | SecretStr | str | float | tuple[str, ...] | None) -> str:
     if value is True:
         return flag_name(key)
     return f"{flag_name(key)}={','.join(value) if isinstance(value, tuple) else value}"

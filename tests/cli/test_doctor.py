@@ -19,7 +19,7 @@ from tests.cli.conftest import CommandLine
 
 ABOUT_MACHINE = ["python", "quarterdeck", "sqlite", "home", "disk"]
 ABOUT_SURROUNDINGS = ["daemon", "path", "keys", "clients"]
-ABOUT_SETTINGS = ["config", "database", "mcp", "telemetry"]
+ABOUT_SETTINGS = ["config", "projects", "roles", "database", "mcp", "telemetry"]
 NAMES = [*ABOUT_MACHINE, *ABOUT_SURROUNDINGS, *ABOUT_SETTINGS]
 
 

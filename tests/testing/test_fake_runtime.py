@@ -17,13 +17,13 @@ class TestFakeRuntime(RuntimeContract):
     async def harness(
         self, request: pytest.FixtureRequest, tmp_path: Path
     ) -> AsyncGenerator[RuntimeHarness]:
-        project = Project(id="p1", name="Setup", folder=tmp_path)
+        project, role = Project(id="p1", name="Setup", folder=tmp_path), scripted_role()
         runtime, listener = FakeRuntime(resumes=request.param), RecordingListener()
 
         async def new_spec(name: str) -> AgentSpec:
             agent_id = uuid.uuid4().hex
-            workspace = await runtime.plan(agent_id, name, project)
-            return AgentSpec(agent_id, name, project, scripted_role(), workspace)
+            workspace = await runtime.plan(agent_id, name, project, role)
+            return AgentSpec(agent_id, name, workspace, project, role)
 
         await runtime.open(listener)
         yield RuntimeHarness(runtime, listener, new_spec, lambda: (), resumes=request.param)

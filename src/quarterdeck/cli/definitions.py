@@ -1,5 +1,6 @@
 """What the commands for projects and those for roles have in common."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.render import print_table
@@ -22,3 +23,9 @@ def print_definition(answer: "DefinitionResponse") -> None:
     for name, value in given(**answer.definition).items():
         lines.append((name, value if isinstance(value, str) else dump(value)))
     print_table(("FIELD", "VALUE"), lines)
+
+
+def is_repository(place: Path) -> bool:
+    """Say whether git would take a folder for a repository."""
+    # A worktree has a file of that name, and a bare repository has the contents instead.
+    return (place / ".git").exists() or (place / "HEAD").is_file()

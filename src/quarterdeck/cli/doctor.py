@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
-from quarterdeck.cli import checks, daemon_checks
+from quarterdeck.cli import checks, daemon_checks, role_checks
 from quarterdeck.cli.checks import Check, failed
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.program import Invocation
@@ -76,6 +76,8 @@ def _checks(invocation: Invocation) -> Sequence[tuple[str, Run]]:
     return [
         *always,
         ("config", lambda: checks.config(settings)),
+        ("projects", lambda: role_checks.projects(settings)),
+        ("roles", lambda: role_checks.roles(settings, program.agent_programs(settings))),
         ("database", lambda: checks.database(program.database(settings), settings)),
         ("mcp", lambda: checks.server(program, settings)),
         ("telemetry", lambda: checks.telemetry(settings)),

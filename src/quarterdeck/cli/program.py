@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from quarterdeck.domain.json import JsonValue
     from quarterdeck.domain.redaction import Redactor
     from quarterdeck.overrides.surface import Surface
+    from quarterdeck.ports.agent_programs import AgentPrograms
     from quarterdeck.ports.database import Database
     from quarterdeck.services.agent_programs import AgentProgramService
     from quarterdeck.services.archives import ArchiveService
@@ -50,6 +51,8 @@ class Program(Protocol):
     def open(self, settings: "Settings") -> AbstractAsyncContextManager[Deck]: ...
 
     def database(self, settings: "Settings") -> "Database": ...
+
+    def agent_programs(self, settings: "Settings") -> "AgentPrograms": ...
 
     def paused(self, settings: "Settings") -> AbstractAsyncContextManager[None]:
         """Keep the home's own server from running, and from being started, while inside."""
@@ -120,12 +123,13 @@ class Invocation:
 
         async with self.program.open(self.loaded or self.settings()) as deck:
             call = Call(
-                surface="cli", name=f"cli.{name}", input=sent, actor=_user(), recorded=recorded
+                surface="cli", name=f"cli.{name}", input=sent, actor=user_name(), recorded=recorded
             )
             return await deck.calls.serve(call, lambda: body(deck))
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Return who typed the command, as traces name them."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from quarterdeck.cli.definitions import given, print_definition
+from quarterdeck.cli.definitions import given, is_repository, print_definition
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import print_json, print_table, remark
 from quarterdeck.errors import InvalidInput
@@ -120,15 +120,10 @@ def _existing(option: str, path: Path | None) -> str | None:
     place = path.expanduser().absolute()
     if not place.is_dir():
         raise InvalidInput.field(option, f"is no folder that exists: {str(place)!r}")
-    if option == "repository" and not _is_repository(place):
+    if option == "repository" and not is_repository(place):
         raise InvalidInput.field(
             option,
             f"is no git repository: {str(place)!r}",
             hint=f"run 'git init' there, or use it as it is with --folder {path}",
         )
     return str(place)
-
-
-def _is_repository(place: Path) -> bool:
-    # A worktree has a file of that name, and a bare repository has the contents instead.
-    return (place / ".git").exists() or (place / "HEAD").is_file()

@@ -9,16 +9,13 @@ from quarterdeck.domain.questions import Question
 from quarterdeck.errors import AgentElsewhere, AgentFailed, AgentNotFound
 from quarterdeck.ports.presence import Presence
 from quarterdeck.ports.repositories import DaemonRepository, SeenDaemon
-from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
+from quarterdeck.ports.runtime import AgentRuntime, AgentSpec, Berth
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.agent_views import Sight
 from quarterdeck.services.crew.crew import Crew
 from quarterdeck.services.crew.rows import FleetRows
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService
-
-# A daemon on another machine says that it is alive every few seconds.
-LOST_AFTER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +25,8 @@ class Whereabouts:
     daemon_id: str
     presence: Presence
     daemons: DaemonRepository
+    # A daemon on another machine that has not been seen for so long is gone.
+    lost_after: timedelta
 
     @property
     def node_id(self) -> str:
@@ -54,18 +53,13 @@ class Fleet:
         """
         return await self.operations.store.read(lambda tx: self.find_in(tx, name))
 
-    def find_in(self, tx: Transaction, name: str) -> Agent:
-        """Do what `find` does, inside a transaction."""
+    def find_in(self, tx: Transaction, name: str, *, or_deleted: bool = False) -> Agent:
+        """Do what `find` does, inside a transaction; what is past is known of deleted ones too."""
         agent = self.rows.agents.find_named(tx, checked_name_of(name))
-        if agent is None or agent.status is AgentStatus.DELETED:
+        if agent is None or (agent.status is AgentStatus.DELETED and not or_deleted):
             names = [other.name for other in self.rows.agents.list(tx)]
             raise AgentNotFound(name, names)
         return agent
-
-    def recall_in(self, tx: Transaction, name: str) -> Agent:
-        """Return the agent of this name, or the one that had it last: its records outlive it."""
-        agent = self.rows.agents.find_named(tx, checked_name_of(name))
-        return agent if agent is not None else self.find_in(tx, name)
 
     def is_ours(self, agent: Agent) -> bool:
         """Say whether this process is the one to speak to an agent.
@@ -77,21 +71,23 @@ class Fleet:
         is_here = agent.node_id == self.here.node_id
         return is_here and not self.here.presence.is_alive(agent.daemon_id)
 
-    async def runtime_of(self, agent: Agent) -> tuple[AgentSpec, AgentRuntime]:
-        """Return what an agent's runtime is told of it, and the runtime."""
+    def berth_of(self, agent: Agent) -> tuple[Berth, AgentRuntime]:
+        """Return where an agent works, and its runtime; its project and role may be gone."""
         runtime = self.runtimes.get(agent.runtime)
         if runtime is None or agent.workspace is None:
             why = f"this Quarterdeck has no runtime {agent.runtime!r}"
             raise AgentFailed(agent.name, why, hint="configure it and start Quarterdeck again")
-        member = self.crew.member(agent.id)
-        if member is not None:
-            return member.spec, member.runtime
+        return Berth(agent.id, agent.name, agent.workspace), runtime
+
+    async def runtime_of(self, agent: Agent) -> tuple[AgentSpec, AgentRuntime]:
+        """Return what an agent's runtime is told when it starts, and the runtime."""
+        berth, runtime = self.berth_of(agent)
         spec = AgentSpec(
-            agent_id=agent.id,
-            name=agent.name,
+            agent_id=berth.agent_id,
+            name=berth.name,
+            workspace=berth.workspace,
             project=await self.projects.get(agent.project_id),
             role=await self.projects.get_role(agent.role_id),
-            workspace=agent.workspace,
             conversation=agent.conversation,
         )
         return spec, runtime
@@ -127,7 +123,7 @@ class Fleet:
         daemon = self.here.daemons.find(tx, agent.daemon_id)
         if daemon is None:
             return "its daemon has ended"
-        if self.operations.clock.now() - daemon.seen_at <= LOST_AFTER:
+        if self.operations.clock.now() - daemon.seen_at <= self.here.lost_after:
             return None
         seen_at = daemon.seen_at.replace(microsecond=0).isoformat().replace("+00:00", "Z")
         return f"its daemon on {daemon.host!r} was last seen at {seen_at}"

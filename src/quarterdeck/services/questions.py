@@ -11,7 +11,14 @@ from quarterdeck.domain.fleet_answers import (
     QuestionListResponse,
     QuestionRow,
 )
-from quarterdeck.domain.questions import Option, OptionKind, Question, option_of, option_of_id
+from quarterdeck.domain.questions import (
+    Option,
+    OptionKind,
+    Question,
+    QuestionState,
+    option_of,
+    option_of_id,
+)
 from quarterdeck.errors import InvalidInput, QuestionClosed, QuestionNotFound
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.calls import current_frame
@@ -42,7 +49,7 @@ class QuestionService:
             agent = self._fleet.find_in(tx, agent_name)
             return [question for question in questions if question.agent_id == agent.id]
 
-        rows = [_row(question) for question in await op.read(look)]
+        rows = [question_row(question) for question in await op.read(look)]
         return QuestionListResponse(questions=rows, total_count=len(rows))
 
     @operation("question.answer", Effect.WRITE, scope=Scope.APPROVE)
@@ -64,6 +71,8 @@ class QuestionService:
         question = await op.read(lambda tx: self._fleet.rows.questions.find(tx, question_id))
         if question is None:
             raise QuestionNotFound(question_id)
+        if question.state is not QuestionState.OPEN:
+            raise QuestionClosed(question_id, question.state.value)
         if question.daemon_id != self._fleet.here.daemon_id:
             return await self._answer_elsewhere(question, option_id, kind)
         by = current_frame().call.actor
@@ -103,7 +112,8 @@ def _chosen(question: Question, option_id: str | None, kind: OptionKind | None) 
     return chosen
 
 
-def _row(question: Question) -> QuestionRow:
+def question_row(question: Question) -> QuestionRow:
+    """Return a question as it is shown."""
     options = [
         OptionRow(option_id=option.id, name=option.name, kind=option.kind.value)
         for option in question.options
@@ -129,4 +139,4 @@ def _answered(question: Question) -> QuestionAnswerResponse:
     option = option_of_id(question.options, question.option_id or "")
     name = option.name if option else question.option_id
     message = f"Agent {question.agent_name!r} was told: {name}"
-    return QuestionAnswerResponse(question=_row(question), message=message)
+    return QuestionAnswerResponse(question=question_row(question), message=message)

@@ -84,7 +84,7 @@ def agent_tools(agents: AgentService, waiting: WaitService, diffs: DiffService) 
     async def restart_agent(agent_name: AgentName) -> RestartAgentResponse:
         return await agents.restart(agent_name)
 
-    @tools.tool(Effect.READ)
+    @tools.tool(Effect.READ, asks=True)
     async def wait_for_agent(
         agent_names: Annotated[list[AgentName], Field(min_length=1, max_length=50)],
         until: Literal["idle", "changed", "question"] = "idle",

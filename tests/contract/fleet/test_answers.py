@@ -7,7 +7,7 @@ import pytest
 
 from tests.requirements import requirement
 from tests.support.fleet_schemas import AGENT_DETAIL, AGENT_ROW, ANSWERS, complaints
-from tests.support.fleets import TestFleet, fleet, repository_with
+from tests.support.mcp_fleets import McpFleet, fleet, repository_with
 
 TASKFILE = """
 version: "3"
@@ -34,7 +34,7 @@ STATES = {
 
 
 @pytest.fixture(scope="module")
-async def crew(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TestFleet]:
+async def crew(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[McpFleet]:
     """One agent in each state; the tests only look at them."""
     folder = tmp_path_factory.mktemp("crew")
     projects = {
@@ -59,12 +59,12 @@ def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-async def test_show_agent_has_every_field_in_every_state(crew: TestFleet, name: str) -> None:
+async def test_show_agent_has_every_field_in_every_state(crew: McpFleet, name: str) -> None:
     shown = (await crew.call("show_agent", agent_name=name))["agent"]
     assert (shown["name"], shown["status"]) == (name, STATES[name])
 
 
-async def test_list_agents_has_every_field_of_all_of_them_newest_first(crew: TestFleet) -> None:
+async def test_list_agents_has_every_field_of_all_of_them_newest_first(crew: McpFleet) -> None:
     listed = await crew.call("list_agents")
     rows = {row["name"]: row["status"] for row in listed["agents"]}
     assert rows == STATES
@@ -72,7 +72,7 @@ async def test_list_agents_has_every_field_of_all_of_them_newest_first(crew: Tes
     assert list(rows) == ["failed", "rich", "bare", "asking", "busy", "starting"]
 
 
-async def test_a_filter_leaves_those_of_a_status_or_a_project(crew: TestFleet) -> None:
+async def test_a_filter_leaves_those_of_a_status_or_a_project(crew: McpFleet) -> None:
     for status in ("idle", "busy", "starting", "failed", "stopped"):
         listed = await crew.call("list_agents", status_filter=status)
         assert {row["name"] for row in listed["agents"]} == {
@@ -82,14 +82,14 @@ async def test_a_filter_leaves_those_of_a_status_or_a_project(crew: TestFleet) -
     assert [(row["name"], row["project"]) for row in rich["agents"]] == [("rich", "Rich")]
 
 
-async def test_an_unknown_project_filter_gives_an_empty_list(crew: TestFleet) -> None:
+async def test_an_unknown_project_filter_gives_an_empty_list(crew: McpFleet) -> None:
     assert await crew.call("list_agents", project_filter="Nowhere") == {
         "agents": [],
         "total_count": 0,
     }
 
 
-async def test_history_log_diff_and_wait_have_every_field(crew: TestFleet, name: str) -> None:
+async def test_history_log_diff_and_wait_have_every_field(crew: McpFleet, name: str) -> None:
     history = await crew.call("show_agent_task_history", agent_name=name)
     assert history["total_count"] == 1
     await crew.call("show_agent_log", agent_name=name, page_size=100)
@@ -99,7 +99,7 @@ async def test_history_log_diff_and_wait_have_every_field(crew: TestFleet, name:
     assert waited["timed_out"] is (name in ("starting", "busy"))
 
 
-async def test_what_an_agent_reported_is_in_its_record(crew: TestFleet) -> None:
+async def test_what_an_agent_reported_is_in_its_record(crew: McpFleet) -> None:
     shown = (await crew.call("show_agent", agent_name="bare"))["agent"]
     assert shown["last_report"] == "See https://example.org/1"
     assert shown["usage"]["total_tokens"] == 7
@@ -109,7 +109,7 @@ async def test_what_an_agent_reported_is_in_its_record(crew: TestFleet) -> None:
     assert task["branch"] == shown["branch"]
 
 
-async def test_an_open_question_is_visible_wherever_its_agent_is(crew: TestFleet) -> None:
+async def test_an_open_question_is_visible_wherever_its_agent_is(crew: McpFleet) -> None:
     [question] = (await crew.call("question_list"))["questions"]
     for shown in (
         await crew.show("asking"),
@@ -124,7 +124,7 @@ async def test_an_open_question_is_visible_wherever_its_agent_is(crew: TestFleet
     assert "WARN" in {entry["level"] for entry in await crew.log("asking")}
 
 
-async def test_a_failed_agent_says_why(crew: TestFleet) -> None:
+async def test_a_failed_agent_says_why(crew: McpFleet) -> None:
     shown = await crew.show("failed")
     assert "exit code 3" in shown["reason"]
     [task] = await crew.history("failed")
@@ -132,13 +132,13 @@ async def test_a_failed_agent_says_why(crew: TestFleet) -> None:
     assert "ERROR" in {entry["level"] for entry in await crew.log("failed")}
 
 
-async def test_a_deleted_agent_is_listed_only_when_it_is_asked_for(crew: TestFleet) -> None:
+async def test_a_deleted_agent_is_listed_only_when_it_is_asked_for(crew: McpFleet) -> None:
     gone = await crew.call("list_agents", status_filter="deleted")
     assert [(row["name"], row["metadata_skipped"]) for row in gone["agents"]] == [("deleted", True)]
     assert "deleted" not in {row["name"] for row in (await crew.call("list_agents"))["agents"]}
 
 
-async def test_projects_and_roles_have_the_ids_that_agents_go_by(crew: TestFleet) -> None:
+async def test_projects_and_roles_have_the_ids_that_agents_go_by(crew: McpFleet) -> None:
     projects = (await crew.call("list_agent_projects"))["projects"]
     assert [(each["name"], each["description"]) for each in projects] == [
         ("Rich", "New"),
@@ -151,7 +151,7 @@ async def test_projects_and_roles_have_the_ids_that_agents_go_by(crew: TestFleet
     assert again["projects"] == projects
 
 
-async def test_only_the_values_that_are_meant_for_lists_are_in_lists(crew: TestFleet) -> None:
+async def test_only_the_values_that_are_meant_for_lists_are_in_lists(crew: McpFleet) -> None:
     [row] = (await crew.call("list_agents", project_filter="Rich"))["agents"]
     assert (row["metadata_count"], row["metadata"]) == (2, {"number": 42})
     shown = (await crew.call("show_agent", agent_name="rich"))["agent"]

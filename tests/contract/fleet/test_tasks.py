@@ -9,28 +9,28 @@ import pytest
 from quarterdeck.testing import Reply
 from tests.requirements import requirement
 from tests.support.clients import connected
-from tests.support.fleets import TestFleet, fleet
+from tests.support.mcp_fleets import McpFleet, fleet
 
 
 @pytest.fixture(scope="module")
-async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TestFleet]:
+async def here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[McpFleet]:
     """A fleet in which each test has agents of its own."""
     async with fleet(tmp_path_factory.mktemp("fleet")) as opened:
         yield opened
 
 
 @pytest.fixture
-async def own(tmp_path: Path, database_url: str | None) -> AsyncIterator[TestFleet]:
+async def own(tmp_path: Path, database_url: str | None) -> AsyncIterator[McpFleet]:
     """A fleet of the test's own, once on each database."""
     async with fleet(tmp_path, database_url=database_url) as opened:
         yield opened
 
 
-async def start(here: TestFleet, name: str, text: str = "/say more", **more: object) -> Reply:
+async def start(here: McpFleet, name: str, text: str = "/say more", **more: object) -> Reply:
     return await here.reply("start_agent_task", agent_name=name, task_description=text, **more)
 
 
-async def test_the_first_task_is_sent_once_the_agent_is_ready(here: TestFleet) -> None:
+async def test_the_first_task_is_sent_once_the_agent_is_ready(here: McpFleet) -> None:
     created = await here.create("first", "/say ahoy")
     assert created["agent"]["status"] == "starting"
     assert created["agent"]["last_task"] == "/say ahoy"
@@ -39,7 +39,7 @@ async def test_the_first_task_is_sent_once_the_agent_is_ready(here: TestFleet) -
     assert waited["agents"][0]["last_report"] == "ahoy"
 
 
-async def test_an_idle_agent_takes_a_task(here: TestFleet) -> None:
+async def test_an_idle_agent_takes_a_task(here: McpFleet) -> None:
     await here.idle("willing")
     given = (await start(here, "WILLING", "/say more")).answer
     assert (given["agent_name"], given["task"]["message"]) == ("willing", "/say more")
@@ -48,7 +48,7 @@ async def test_an_idle_agent_takes_a_task(here: TestFleet) -> None:
     assert (shown["last_task"], shown["last_report"]) == ("/say more", "more")
 
 
-async def test_a_busy_agent_takes_none_unless_it_may_wait(here: TestFleet) -> None:
+async def test_a_busy_agent_takes_none_unless_it_may_wait(here: McpFleet) -> None:
     gate = await here.busy("occupied")
     error = (await start(here, "occupied")).error
     assert error["code"] == "CONFLICT"
@@ -65,7 +65,7 @@ async def test_a_busy_agent_takes_none_unless_it_may_wait(here: TestFleet) -> No
     assert texts.index("at work") < texts.index("more")
 
 
-async def test_an_agent_that_is_not_online_takes_none(here: TestFleet) -> None:
+async def test_an_agent_that_is_not_online_takes_none(here: McpFleet) -> None:
     await here.create("early", role="silent")
     await here.create("dead", role="broken")
     await here.until("dead", "failed")
@@ -81,7 +81,7 @@ async def test_an_agent_that_is_not_online_takes_none(here: TestFleet) -> None:
 
 
 @requirement("INV-MCP-001")
-async def test_of_many_tasks_given_at_once_exactly_one_is_taken(own: TestFleet) -> None:
+async def test_of_many_tasks_given_at_once_exactly_one_is_taken(own: McpFleet) -> None:
     await own.idle("sony")
     gate, replies = own.gate("sony"), list[Reply]()
 
@@ -103,7 +103,7 @@ async def test_of_many_tasks_given_at_once_exactly_one_is_taken(own: TestFleet) 
     assert [task["message"] for task in await own.history("sony")] == [*won, "/say ahoy"]
 
 
-async def test_of_many_agents_of_one_name_exactly_one_is_created(own: TestFleet) -> None:
+async def test_of_many_agents_of_one_name_exactly_one_is_created(own: McpFleet) -> None:
     replies: list[Reply] = []
 
     async def create(name: str) -> None:
@@ -123,7 +123,7 @@ async def test_of_many_agents_of_one_name_exactly_one_is_created(own: TestFleet)
     assert len(list((own.folder / "home" / "workspaces").iterdir())) == 1
 
 
-async def test_a_canceled_agent_stops_stays_and_takes_the_next_task(here: TestFleet) -> None:
+async def test_a_canceled_agent_stops_stays_and_takes_the_next_task(here: McpFleet) -> None:
     await here.busy("halted")
     canceled = await here.call("cancel_agent_task", agent_name="Halted")
     assert canceled == {
@@ -137,7 +137,7 @@ async def test_a_canceled_agent_stops_stays_and_takes_the_next_task(here: TestFl
     assert [task["state"] for task in await here.history("halted")] == ["done", "canceled"]
 
 
-async def test_a_task_that_has_only_been_given_is_canceled_too(here: TestFleet) -> None:
+async def test_a_task_that_has_only_been_given_is_canceled_too(here: McpFleet) -> None:
     await here.idle("sudden")
     for _ in range(5):
         await start(here, "sudden", "/hang")
@@ -146,7 +146,7 @@ async def test_a_task_that_has_only_been_given_is_canceled_too(here: TestFleet) 
     assert states == ["canceled"] * 5 + ["done"]
 
 
-async def test_canceling_leaves_what_waits_behind(here: TestFleet) -> None:
+async def test_canceling_leaves_what_waits_behind(here: McpFleet) -> None:
     await here.busy("patient")
     await start(here, "patient", "/say next", queue=True)
     await here.call("cancel_agent_task", agent_name="patient")
@@ -154,7 +154,7 @@ async def test_canceling_leaves_what_waits_behind(here: TestFleet) -> None:
     assert [task["state"] for task in await here.history("patient")] == ["done", "canceled"]
 
 
-async def test_an_agent_that_does_not_work_has_nothing_to_cancel(here: TestFleet) -> None:
+async def test_an_agent_that_does_not_work_has_nothing_to_cancel(here: McpFleet) -> None:
     await here.idle("calm")
     await here.create("slow", role="silent")
     await here.create("down", role="broken")
@@ -167,7 +167,7 @@ async def test_an_agent_that_does_not_work_has_nothing_to_cancel(here: TestFleet
 
 
 async def test_a_task_that_crashes_its_agent_is_failed_and_the_log_says_so(
-    here: TestFleet,
+    here: McpFleet,
 ) -> None:
     await here.create("unlucky", "/say so far\n/crash 7")
     with anyio.fail_after(30):
@@ -179,7 +179,7 @@ async def test_a_task_that_crashes_its_agent_is_failed_and_the_log_says_so(
     await here.until("unlucky", "idle")  # it was started again
 
 
-async def test_pages_are_newest_first_never_overlap_and_end_empty(here: TestFleet) -> None:
+async def test_pages_are_newest_first_never_overlap_and_end_empty(here: McpFleet) -> None:
     await here.idle("wordy", "/say 0")
     for number in range(1, 5):
         await start(here, "wordy", f"/say {number}")
@@ -200,7 +200,7 @@ async def test_pages_are_newest_first_never_overlap_and_end_empty(here: TestFlee
     assert await page(1_000_000, 100) == ([], True, False)
 
 
-async def test_the_log_shows_the_newest_entry_unless_more_is_asked_for(here: TestFleet) -> None:
+async def test_the_log_shows_the_newest_entry_unless_more_is_asked_for(here: McpFleet) -> None:
     await here.idle("terse", "/say one\n/run echo two\n/say three")
     newest = await here.call("show_agent_log", agent_name="terse")
     assert [entry["message"] for entry in newest["logs"]] == ["three"]
@@ -226,7 +226,7 @@ async def test_the_log_shows_the_newest_entry_unless_more_is_asked_for(here: Tes
     )
 
 
-async def test_the_pieces_of_one_message_are_one_entry(here: TestFleet) -> None:
+async def test_the_pieces_of_one_message_are_one_entry(here: McpFleet) -> None:
     await here.idle("pieces", "/say a long sentence that is said in several pieces\n/run true")
     log = await here.log("pieces")
     said = [entry for entry in log if entry["message"].startswith("a long sentence")]
@@ -237,7 +237,7 @@ async def test_the_pieces_of_one_message_are_one_entry(here: TestFleet) -> None:
     assert "DEBUG" in {entry["level"] for entry in log}
 
 
-async def test_the_diff_comes_by_pages_with_what_was_never_committed(here: TestFleet) -> None:
+async def test_the_diff_comes_by_pages_with_what_was_never_committed(here: McpFleet) -> None:
     await here.idle("author", "/run seq 1 9000 > numbers.txt\n/write b.txt x")
     pages: list[str] = []
     page = 1

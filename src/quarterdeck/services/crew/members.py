@@ -24,6 +24,10 @@ class Member:
     # The one thing that starts the agent, works it or ends it; there is never a second.
     job: "asyncio.Task[None] | None" = None
     has_more: bool = False
+    # Why its process is gone, if that came to pass while the job was busy.
+    lost: str | None = None
+    # The task that somebody wants to stop; the next one may have begun by the time they say so.
+    unwanted: str | None = None
     failures: int = 0
     cost_so_far: float = 0.0
     # Of the task at hand.
@@ -32,11 +36,8 @@ class Member:
     said: str = ""
     said_in: str | None = None
     is_said: bool = False
-    cancel_asked: bool = False
     stopped_for: str | None = None
     turn_ended: asyncio.Event = field(default_factory=asyncio.Event)
-    # Its end is written down, and it can be given the next.
-    settled: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def role(self) -> Role:
@@ -53,30 +54,12 @@ class Member:
         self.task_id, self.meter, self.telling = task_id, meter, telling
         self.said, self.said_in, self.is_said = "", None, False
         self.stopped_for = None
-        self.settled.clear()
-        self._renew_end()
-
-    def ask_to_stop(self) -> asyncio.Event:
-        """Note that the task at hand, or the one that is about to begin, is to be canceled.
-
-        Returns what is set by its end.
-        """
-        self.cancel_asked = True
-        self.settled.clear()
-        if self.task_id is None:
-            self._renew_end()
-        return self.turn_ended
+        self.turn_ended = asyncio.Event()
 
     def end(self) -> None:
         """Be done with a task; what was said stays for its record."""
         self.task_id = self.meter = None
-        self.cancel_asked = False
         self.turn_ended.set()
-
-    def _renew_end(self) -> None:
-        # One that is not set yet has somebody waiting for it.
-        if self.turn_ended.is_set():
-            self.turn_ended = asyncio.Event()
 
     def hear(self, event: AgentEvent) -> None:
         """Keep the last message, which is the agent's report; all else ends a message."""
