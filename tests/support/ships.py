@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -60,7 +60,8 @@ class Yard:
 
     @property
     def node(self) -> str:
-        return (self.deck / "node").read_text(encoding="utf-8").strip()
+        file = self.deck / "node"
+        return file.read_text(encoding="utf-8").strip() if file.exists() else "nobody"
 
     def left(self) -> Sequence[int]:
         """Return the processes that belong to agents of this home."""
@@ -68,11 +69,12 @@ class Yard:
 
     def write_config(self) -> None:
         self.deck.mkdir(mode=0o700, exist_ok=True)
-        lines = [f"{key} = {json.dumps(value)}" for key, value in self.settings.items()]
-        lines += [f"projects.yard.folder = {json.dumps(str(self.folder))}"]
-        lines += [f"projects.story.repository = {json.dumps(str(self.repository))}"]
-        for name, role in self.roles.items():
-            lines += [f"roles.{name}.{key} = {json.dumps(value)}" for key, value in role.items()]
+        projects = {
+            "yard": {"folder": str(self.folder)},
+            "story": {"repository": str(self.repository)},
+        }
+        tables = {**self.settings, "projects": projects, "roles": self.roles}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in _flat(tables)]
         (self.deck / "config.toml").write_text("\n".join(lines), encoding="utf-8")
 
     @asynccontextmanager
@@ -81,7 +83,7 @@ class Yard:
         self.write_config()
         with (
             (self.home / "stderr.log").open("a") as stderr,
-            subprocess.Popen(
+            subprocess.Popen(  # noqa: ASYNC220 - a test may wait for that
                 [QUARTERDECK, "up", "--port", "0"],
                 env=environment(self.home) | self.environ,
                 stdin=subprocess.DEVNULL,
@@ -94,8 +96,10 @@ class Yard:
             try:
                 await anyio.to_thread.run_sync(said_until_ready, process.stdout)
                 address = find(self.deck)
-                assert address is not None, "it says that it is ready"
-                yield Ship(self, process, address.url)
+                key = read_key(self.deck)
+                assert address and key, "it says that it is ready"
+                async with fastmcp.Client(f"{address.url}/mcp", auth=key) as client:
+                    yield Ship(self, process, client)
             finally:
                 process.kill()
                 with anyio.CancelScope(shield=True):
@@ -107,27 +111,18 @@ def faulty(*flags: str) -> Mapping[str, object]:
     return {"command": [sys.executable, "-P", *SCRIPTED[1:], *flags]}
 
 
-@dataclass(frozen=True)
-class Caller:
-    """Calls the tools of a server as an MCP client does."""
-
-    url: str
-    key: str
-
-    async def call(self, tool: str, /, **arguments: object) -> Reply:
-        async with fastmcp.Client(f"{self.url}/mcp", auth=self.key) as client:
-            return await call_tool(client, tool, arguments)
-
-
 class Ship:
     """A daemon that runs, and what a person does with its fleet."""
 
-    def __init__(self, yard: Yard, process: "subprocess.Popen[str]", url: str) -> None:
+    def __init__(
+        self, yard: Yard, process: "subprocess.Popen[str]", client: fastmcp.Client[Any]
+    ) -> None:
         self.yard = yard
         self.process = process
-        key = read_key(yard.deck)
-        assert key is not None, "the daemon makes it before it listens"
-        self.call = Caller(url, key).call
+        self._client = client
+
+    async def call(self, tool: str, /, **arguments: object) -> Reply:
+        return await call_tool(self._client, tool, arguments)
 
     async def answer(self, tool: str, /, **arguments: object) -> Json:
         """Return the answer of a call that succeeds."""
@@ -178,14 +173,14 @@ class Ship:
     async def seen(self, name: str, condition: Callable[[Json], object]) -> Json:
         """Wait until an agent stands so; return how."""
         with anyio.fail_after(WAIT_SECONDS):
-            while not condition(agent := await self.show(name)):
+            while not condition(agent := await self.show(name)):  # noqa: ASYNC110 - as a person would
                 await anyio.sleep(0.05)
             return agent
 
     async def is_at(self, name: str, word: str) -> None:
         """Wait until an agent has said a word."""
         with anyio.fail_after(WAIT_SECONDS):
-            while word not in await self.said(name):
+            while word not in await self.said(name):  # noqa: ASYNC110 - as a person would
                 await anyio.sleep(0.05)
 
     def kill(self) -> None:
@@ -197,6 +192,14 @@ class Ship:
         """Ask the daemon to end; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(END_SECONDS)
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(cast("Mapping[str, Any]", value), f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
 
 
 def is_running(pid: int) -> bool:
