@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import anyio
 import anyio.to_thread
@@ -38,6 +38,9 @@ class Yard:
     environ: dict[str, str] = field(default_factory=dict[str, str])
     roles: dict[str, Mapping[str, object]] = field(default_factory=dict[str, Mapping[str, object]])
     settings: dict[str, object] = field(default_factory=dict[str, object])
+    # The projects: a folder that all agents share, and a repository.
+    shared: str = "yard"
+    versioned: str = "story"
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
@@ -50,13 +53,13 @@ class Yard:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the project `yard`, which all agents share."""
-        return self.home / "yard"
+        """Return the folder that all agents share."""
+        return self.home / self.shared
 
     @property
     def repository(self) -> Path:
-        """Return the repository of the project `story`."""
-        return self.home / "story"
+        """Return the repository, of which each agent has a worktree."""
+        return self.home / self.versioned
 
     @property
     def node(self) -> str:
@@ -70,8 +73,8 @@ class Yard:
     def write_config(self) -> None:
         self.deck.mkdir(mode=0o700, exist_ok=True)
         projects = {
-            "yard": {"folder": str(self.folder)},
-            "story": {"repository": str(self.repository)},
+            self.shared: {"folder": str(self.folder)},
+            self.versioned: {"repository": str(self.repository)},
         }
         tables = {**self.settings, "projects": projects, "roles": self.roles}
         lines = [f"{key} = {json.dumps(value)}" for key, value in _flat(tables)]
@@ -97,7 +100,8 @@ class Yard:
                 await anyio.to_thread.run_sync(said_until_ready, process.stdout)
                 address = find(self.deck)
                 key = read_key(self.deck)
-                assert address and key, "it says that it is ready"
+                assert address, "it says that it is ready"
+                assert key, "it makes one before"
                 async with fastmcp.Client(f"{address.url}/mcp", auth=key) as client:
                     yield Ship(self, process, client)
             finally:
@@ -132,10 +136,12 @@ class Ship:
         """Return the error of a call that does not."""
         return (await self.call(tool, **arguments)).error
 
-    async def create(self, name: str, *lines: str, role: str = "coder", on: str = "yard") -> Json:
+    async def create(
+        self, name: str, *lines: str, role: str = "coder", on: str | None = None
+    ) -> Json:
         """Create an agent whose first task is these lines."""
-        task = "\n".join(lines)
-        return await self.answer("create_agent", name=name, project=on, role=role, task=task)
+        project, task = on or self.yard.shared, "\n".join(lines)
+        return await self.answer("create_agent", name=name, project=project, role=role, task=task)
 
     async def start(self, name: str, *lines: str) -> Json:
         """Give an agent a task."""
@@ -192,6 +198,31 @@ class Ship:
         """Ask the daemon to end; return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(END_SECONDS)
+
+
+class Asker(Protocol):
+    """Whoever can call tools."""
+
+    async def answer(self, tool: str, /, **arguments: object) -> Json:
+        """Return the answer of a call that succeeds."""
+        ...
+
+
+async def command(asker: Asker, name: str) -> None:
+    """Do with an agent that another process runs all that can be done but delete it."""
+    waiting = {"agent_names": [name], "timeout_seconds": 40}
+    await asker.answer("restart_agent", agent_name=name)
+    await asker.answer("wait_for_agent", **waiting)
+    await asker.answer("start_agent_task", agent_name=name, task_description="/hang")
+    canceled = await asker.answer("cancel_agent_task", agent_name=name)
+    assert canceled["stopped"] is True
+    await asker.answer("start_agent_task", agent_name=name, task_description="/ask May I?")
+    await asker.answer("wait_for_agent", **waiting)
+    (question,) = (await asker.answer("question_list", agent_name=name))["questions"]
+    await asker.answer("question_answer", question_id=question["question_id"], kind="allow_once")
+    (agent,) = (await asker.answer("wait_for_agent", **waiting))["agents"]
+    assert agent["last_report"] == "permission: allow-once"
+    await asker.answer("show_agent_diff", agent_name=name)
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:
