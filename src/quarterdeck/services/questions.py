@@ -11,7 +11,14 @@ from quarterdeck.domain.fleet_answers import (
     QuestionListResponse,
     QuestionRow,
 )
-from quarterdeck.domain.questions import Option, OptionKind, Question, option_of, option_of_id
+from quarterdeck.domain.questions import (
+    Option,
+    OptionKind,
+    Question,
+    QuestionState,
+    option_of,
+    option_of_id,
+)
 from quarterdeck.errors import InvalidInput, QuestionClosed, QuestionNotFound
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.calls import current_frame
@@ -64,6 +71,8 @@ class QuestionService:
         question = await op.read(lambda tx: self._fleet.rows.questions.find(tx, question_id))
         if question is None:
             raise QuestionNotFound(question_id)
+        if question.state is not QuestionState.OPEN:
+            raise QuestionClosed(question_id, question.state.value)  # whose daemon may be gone
         if question.daemon_id != self._fleet.here.daemon_id:
             return await self._answer_elsewhere(question, option_id, kind)
         by = current_frame().call.actor
