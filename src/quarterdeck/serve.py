@@ -30,6 +30,7 @@ from quarterdeck.overrides.reading import read_metadata
 from quarterdeck.overrides.surface import Surface
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
 from quarterdeck.tools.narrowing import Narrowed
+from quarterdeck.tools.resources import QUESTIONS
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.tools.surface import everything
@@ -53,7 +54,9 @@ async def serve_stdio(settings: Settings) -> None:
     with readable_stdin():
         async with open_quarterdeck(settings) as deck, deck.serving():
             mcp = _mcp(deck)
-            await _words(deck, mcp).load()
+            words = _words(deck, mcp)
+            await words.load()
+            _keep_telling(deck, words)
             serving = asyncio.create_task(mcp.run_async("stdio", show_banner=False))
             await _ended_or_signalled(serving)
         if not serving.done():
@@ -110,6 +113,7 @@ async def _http_server(
     words = _words(deck, mcp)
     await words.load()
     control.reload = words.reload
+    _keep_telling(deck, words)
     about = About(address=address.url, instance=address.instance, tools=tools)
     web = build_web(
         endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
@@ -122,6 +126,11 @@ async def _http_server(
     server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
     control.stop = server.finish
     return server
+
+
+def _keep_telling(deck: Quarterdeck, words: Words) -> None:
+    questions = deck.fleet.questions.changes()
+    deck.crew.spawn(words.changes.announce_each(questions, QUESTIONS))
 
 
 def _measured(
