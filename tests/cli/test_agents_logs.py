@@ -46,18 +46,19 @@ def test_a_log_is_followed_until_ctrl_c(fleet: CommandedFleet) -> None:
     fleet.create("herald", "/say before")
     with running("agents", "logs", "herald", "-f", home=fleet.home) as following:
         read_until(following, "agent: before")
-        fleet.ok("agents", "task", "herald", "/say first\n/wait go\n/say second", "--queue")
+        fleet.ok("agents", "task", "herald", "/say first \n/wait go\n/say second", "--queue")
         read_until(following, "agent: first")
         fleet.await_status("herald", "busy")
         (fleet.workspace("herald") / "go").touch()
-        read_until(following, "agent: second")
+        read_until(following, "second")  # goes on where the first has ended
         following.send_signal(signal.SIGINT)
         assert following.wait(END_SECONDS) == 130
 
 
 def test_a_message_that_goes_on_is_continued_where_it_ended(fleet: CommandedFleet) -> None:
     fleet.create("slow-one")
-    with running("agents", "logs", "slow-one", "-f", "-n", "0", "--json", home=fleet.home) as log:
+    with running("agents", "logs", "slow-one", "-f", "-n", "1", "--json", home=fleet.home) as log:
+        assert json.loads(stream(log.stdout).readline())["message"] == "ready"
         fleet.ok("agents", "task", "slow-one", "--wait", f"/say {'word ' * 200}end of it")
         parts: list[str] = []
         while not "".join(parts).endswith("end of it"):
