@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from quarterdeck.repositories.runtimes.local_agent import LocalAgent
 
 TRIM_SECONDS = 5.0
+LOADINGS = 5
 
 CommandOf = Callable[[Role], Sequence[str]]
 
@@ -250,8 +251,15 @@ class LocalRuntime:
 
 def _agent_type() -> "type[LocalAgent]":
     """Load the protocol, which takes more than half a second, when the first agent starts."""
-    from quarterdeck.repositories.runtimes.local_agent import (  # noqa: PLC0415 - not before
-        LocalAgent,
-    )
+    for _ in range(LOADINGS):
+        # The package of the protocol parses its own source code, which Python 3.11.7 and older
+        # sometimes fail to do while other threads run ("recursion depth mismatch").
+        with suppress(SystemError):
+            return _load_agent_type()
+    return _load_agent_type()
+
+
+def _load_agent_type() -> "type[LocalAgent]":
+    from quarterdeck.repositories.runtimes.local_agent import LocalAgent  # noqa: PLC0415 - heavy
 
     return LocalAgent

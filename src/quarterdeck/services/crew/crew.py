@@ -273,22 +273,21 @@ class Crew:
         meter = Meter(member.role.limits, self._parts.clock.ticks_us, member.cost_so_far)
         member.begin(task.id, meter, Telling(self._parts.log, member.spec.agent_id))
         timer = self.spawn(self._keep_time(member, meter))
-        is_down = False
         try:
             outcome = await self._turn_of(member, task)
         except QuarterdeckError as error:
             outcome = outcome_of_failure(error, member.stopped_for)
-            is_down = not member.runtime.is_running(member.spec.agent_id)
         finally:
             timer.cancel()
             cost = meter.cost
             member.end()
         await self._finish(member, task, outcome, cost)
-        if is_down:
-            await self._come_back(member, outcome.problem or "it broke down")
-            return False
-        member.failures = 0
-        return True
+        is_up = member.runtime.is_running(member.spec.agent_id)
+        if is_up or outcome.state is TaskState.DONE:
+            member.failures = 0
+        if not is_up:
+            await self._come_back(member, outcome.problem or member.lost or "its process ended")
+        return is_up
 
     async def _turn_of(self, member: Member, task: Task) -> Outcome:
         if member.unwanted == task.id:
