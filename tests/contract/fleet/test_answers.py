@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.requirements import requirement
 from tests.support.fleet_schemas import AGENT_DETAIL, AGENT_ROW, ANSWERS, complaints
 from tests.support.mcp_fleets import Json, McpFleet, fleet, repository_with
 
@@ -161,7 +160,6 @@ async def test_only_the_values_that_are_meant_for_lists_are_in_lists(crew: McpFl
     }
 
 
-@requirement("INV-MCP-VAL-002")
 def test_the_schemas_find_what_is_missing_or_of_another_kind() -> None:
     for schema in ANSWERS.values():
         assert complaints(schema, {})
