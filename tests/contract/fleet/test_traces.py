@@ -7,7 +7,7 @@ from tests.requirements import requirement
 from tests.support.mcp_fleets import McpFleet, fleet
 from tests.support.records import newest_trace, payload_of, root_traces
 
-SONY = {"agent_name": "sony"}
+SONY: dict[str, object] = {"agent_name": "sony"}
 # In this order: each call finds the agent as the one before it left it.
 LIFE: list[tuple[str, dict[str, object], bool]] = [
     ("list_agent_projects", {}, True),
