@@ -25,6 +25,7 @@ from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.crew import Crew, CrewParts
@@ -37,12 +38,14 @@ from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
 from quarterdeck.services.fleet_services import FleetServices, handlers_of
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
 from quarterdeck.services.questions import QuestionService
 from quarterdeck.services.recorder import Recorder
 from quarterdeck.services.recovery import Recovery
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
@@ -141,7 +144,15 @@ class Quarterdeck:
             except Exception:
                 # What goes wrong here must not end the server that it runs beside.
                 logger.exception("Could not prune traces; trying again later")
+            await self._clean()
             await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+    async def _clean(self) -> None:
+        try:
+            await self.fleet.cleaning.run()
+        except Exception:
+            # As above: the server goes on.
+            logger.exception("Could not clean up after deleted agents; trying again later")
 
 
 @asynccontextmanager
@@ -190,6 +201,7 @@ def _build(
 ) -> Quarterdeck:
     from quarterdeck.repositories.demo import demo_project
     from quarterdeck.repositories.presence import FilePresence
+    from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.commands import SqlCommandRepository
     from quarterdeck.repositories.sql.daemons import SqlDaemonRepository
     from quarterdeck.repositories.sql.projects import SqlProjectRepository, SqlRoleRepository
@@ -210,7 +222,9 @@ def _build(
     traces = TraceService(operations, trace_rows)
     presence = FilePresence(settings.home)
     seeds = Seeds(presence.node_id, settings.projects, settings.roles, demo_project(settings.home))
-    projects = ProjectService(operations, SqlProjectRepository(), SqlRoleRepository(), seeds)
+    projects = ProjectService(
+        operations, SqlProjectRepository(), SqlRoleRepository(), seeds, SqlAgentRepository()
+    )
     calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
     tokens = SqlTokenRepository()
     lost_after = timedelta(seconds=settings.fleet.lost_seconds)
@@ -218,7 +232,7 @@ def _build(
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
     elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
-    services = _fleet_services(fleet, elsewhere, redactor)
+    services = _fleet_services(settings, fleet, elsewhere, redactor)
     return Quarterdeck(
         settings=settings,
         calls=calls,
@@ -241,10 +255,11 @@ def _build(
 
 
 class _Manned(NamedTuple):
-    """The fleet, and where its questions wait."""
+    """The fleet, where its questions wait, and what tells that an agent said something."""
 
     fleet: Fleet
     desk: QuestionDesk
+    heard: Changes
 
 
 def _fleet(
@@ -270,7 +285,8 @@ def _fleet(
     )
     limits = LogLimits(entries=settings.fleet.log_entries, size=settings.fleet.log_bytes)
     log = LogWriter(store, rows.log, AgentLogFiles(settings.home), clock, limits)
-    changes = Changes()
+    changes, heard = Changes(), Changes()
+    log.on_written = heard.tell
     desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
     local = LocalRuntime(
         settings.home,
@@ -283,19 +299,30 @@ def _fleet(
     records = TaskRecords(rows, clock, redactor)
     parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
     crew = Crew(parts, first_pause=settings.fleet.restart_seconds)
-    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk)
+    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk, heard)
 
 
-def _fleet_services(manned: _Manned, elsewhere: Elsewhere, redactor: Redactor) -> FleetServices:
-    fleet, desk = manned
+def _fleet_services(
+    settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
+) -> FleetServices:
+    from quarterdeck.repositories.housekeeping import HomeHousekeeping
+
+    fleet, desk, heard = manned
+    questions = QuestionService(fleet, elsewhere, desk)
+    retention = timedelta(days=settings.fleet.retention_days)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
         logs=AgentLogService(fleet, redactor),
-        questions=QuestionService(fleet, elsewhere, desk),
-        waiting=WaitService(fleet),
+        following=LogFollowingService(fleet, redactor, heard),
+        questions=questions,
+        waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
+        spending=SpendingService(fleet),
+        cleaning=CleaningService(
+            fleet, elsewhere.commands, HomeHousekeeping(settings.home), retention
+        ),
     )
     elsewhere.handlers = handlers_of(services)
     return services

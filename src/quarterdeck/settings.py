@@ -24,13 +24,14 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
-from quarterdeck.daemon.environment import NOT_INHERITED
+from quarterdeck.daemon.environment import NOT_INHERITED, read_environment_file
 from quarterdeck.domain.credentials.form import is_ordinary_word
 from quarterdeck.domain.credentials.names import names_credential
 from quarterdeck.domain.definitions import Definition, Name, flaws_of, same_name
 from quarterdeck.domain.json import dump
 from quarterdeck.domain.projects import ProjectDefinition
 from quarterdeck.domain.roles import RoleDefinition
+from quarterdeck.errors import InvalidSettings
 from quarterdeck.setting_sources import (
     Given,
     Layer,
@@ -264,6 +265,11 @@ class FleetSettings(Section):
         description="Seconds after which a daemon on another machine that does not say that it is"
         " alive is taken for gone. It says so six times as often.",
     )
+    ask_clients: bool = Field(
+        default=True,
+        description="Ask the person at the MCP client that waits for an agent what the agent asks,"
+        " where the client can show it.",
+    )
 
 
 class LogSettings(Section):
@@ -363,7 +369,14 @@ class Settings(BaseSettings):
             match[2] for text in texts for url in URL_PASSWORDS for match in url.finditer(text)
         ]
         found += [key for role in self.roles.values() for key in _keys_among(role.env)]
+        found += _keys_among(self._agents_environment())
         return tuple(dict.fromkeys(form for raw in found for form in (raw, unquote(raw))))
+
+    def _agents_environment(self) -> Mapping[str, str]:
+        try:
+            return read_environment_file(self.home)
+        except InvalidSettings:
+            return {}  # a daemon that starts refuses it, and says why
 
     def flags(self) -> tuple[str, ...]:
         """Return as flags what the next daemon of the same home would not find by itself."""

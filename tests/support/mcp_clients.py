@@ -1,6 +1,6 @@
 """Two independent MCP clients behind one face, and a walk through every tool."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.fleet_schemas import ANSWERS, complaints
 from tests.support.servers import QUARTERDECK, bearer, environment
 
 ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
@@ -114,14 +115,42 @@ HTTP_CLIENTS: dict[str, Callable[[str, str, str], Connecting]] = {
 }
 
 
+async def call_fleet_tools(call: Callable[..., Awaitable[Json]]) -> None:
+    """See an agent through its life: created, at work, asking, stopped, restarted, deleted."""
+    [project] = (await call("list_agent_projects"))["projects"]
+    [role] = (await call("list_agent_roles", project=project["name"]))["roles"]
+    sony = {"agent_name": "sony"}
+    await call("create_agent", name="sony", project="Demo", task="/write a.txt ahoy", role="coder")
+    finished = await call("wait_for_agent", agent_names=["sony"])
+    assert [agent["status"] for agent in finished["agents"]] == ["idle"]
+    assert (await call("list_agents"))["agents"][0]["role"] == role["name"]
+    assert (await call("show_agent", **sony))["agent"]["last_task"] == "/write a.txt ahoy"
+    assert [file["path"] for file in (await call("show_agent_diff", **sony))["files"]] == ["a.txt"]
+    await call("start_agent_task", **sony, task_description="/ask May I?\n/hang")
+    await call("wait_for_agent", agent_names=["sony"], until="question")
+    [question] = (await call("question_list", **sony))["questions"]
+    answered = await call("question_answer", question_id=question["question_id"], kind="allow_once")
+    assert answered["question"]["state"] == "answered"
+    assert (await call("cancel_agent_task", **sony))["stopped"] is True
+    history = await call("show_agent_task_history", **sony)
+    assert [task["state"] for task in history["tasks"]] == ["canceled", "done"]
+    assert (await call("show_agent_log", **sony, page_size=50))["total_count"] > 4
+    await call("restart_agent", **sony)
+    assert "branch" in (await call("delete_agent", **sony))["message"]
+    assert (await call("list_agents"))["agents"] == []
+
+
 async def call_every_tool(client: ToolClient) -> None:
     """Call each listed tool with a sensible argument, and look at what it answers."""
     answers: dict[str, Json] = {}
 
-    async def call(name: str, **arguments: object) -> Json:
+    async def call(name: str, /, **arguments: object) -> Json:
         answers[name] = await client.call(name, arguments)
+        if name in ANSWERS:
+            assert complaints(ANSWERS[name], answers[name]) == []
         return answers[name]
 
+    await call_fleet_tools(call)
     entry = {"key": "greeting", "value": {"text": "ahoy", "to": None}}
     await call("memory_store", **entry)
     assert (await call("memory_retrieve", key="greeting"))["value"] == entry["value"]

@@ -57,7 +57,7 @@ class LocalSite:
         async def new_spec(name: str) -> AgentSpec:
             agent_id = uuid.uuid4().hex
             workspace = await runtime.plan(agent_id, name, self.project, self.role)
-            return AgentSpec(agent_id, name, self.project, self.role, workspace)
+            return AgentSpec(agent_id, name, workspace, self.project, self.role)
 
         try:
             await runtime.open(listener)

@@ -23,7 +23,7 @@ class TestFakeRuntime(RuntimeContract):
         async def new_spec(name: str) -> AgentSpec:
             agent_id = uuid.uuid4().hex
             workspace = await runtime.plan(agent_id, name, project, role)
-            return AgentSpec(agent_id, name, project, role, workspace)
+            return AgentSpec(agent_id, name, workspace, project, role)
 
         await runtime.open(listener)
         yield RuntimeHarness(runtime, listener, new_spec, lambda: (), resumes=request.param)

@@ -26,6 +26,7 @@
     + QuestionClosed        CONFLICT                4   409  it was answered, or came to its end
     + AlreadyDefined        CONFLICT                4   409  a project or role has the name
     + DefinedElsewhere      CONFLICT                4   409  a file has it, or the program itself
+    + DefinitionInUse       CONFLICT                4   409  agents need the project or role
     + GitFailed             CONFLICT                4   409  git refused what it was asked
     + MergeConflict         CONFLICT                4   409  two branches changed the same lines
     + SetupFailed           CONFLICT                4   409  a project's setup command failed
@@ -78,6 +79,7 @@ from quarterdeck.errors.definitions import (
     AgentNotInstalled,
     AlreadyDefined,
     DefinedElsewhere,
+    DefinitionInUse,
     InstallFailed,
     ProjectNotFound,
     RoleNotFound,
@@ -131,6 +133,7 @@ __all__ = [
     "DatabaseAhead",
     "DatabaseBehind",
     "DefinedElsewhere",
+    "DefinitionInUse",
     "Denied",
     "GitFailed",
     "GitMissing",

@@ -59,6 +59,17 @@ class DefinedElsewhere(Conflict):
         )
 
 
+class DefinitionInUse(Conflict):
+    """An agent that exists could not be started again without it."""
+
+    def __init__(self, kind: str, name: str, agents: Sequence[str]) -> None:
+        super().__init__(
+            f"The {kind} {name!r} is used by {_listed(agents)}",
+            details={kind: name, "agents": list(agents)},
+            hint="delete these agents first",
+        )
+
+
 class AgentNotInstalled(Unavailable):
     """Creating an agent downloads nothing, so its program has to be there before."""
 

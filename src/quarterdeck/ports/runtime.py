@@ -26,14 +26,20 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSpec:
-    """All that a runtime is told of one agent. `conversation` is what it may be able to resume."""
+class Berth:
+    """Where an agent works; all that is needed once it does not run."""
 
     agent_id: str
     name: str
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec(Berth):
+    """All that a runtime is told of one agent. `conversation` is what it may be able to resume."""
+
     project: Project
     role: Role
-    workspace: Workspace
     conversation: str | None = None
     endpoint: Endpoint | None = None
 
@@ -117,7 +123,7 @@ class AgentRuntime(Protocol):
         """End the agent's process and everything it started; safe to repeat."""
         ...
 
-    async def delete(self, spec: AgentSpec) -> Saved | None:
+    async def delete(self, berth: Berth) -> Saved | None:
         """Stop the agent and remove its workspace; return where its unsaved work was kept.
 
         Safe to repeat. If its work cannot be kept, nothing is removed and this fails.
@@ -128,18 +134,18 @@ class AgentRuntime(Protocol):
         """Say whether the agent can be spoken to."""
         ...
 
-    async def metadata(self, spec: AgentSpec) -> Mapping[str, MetadataField]:
+    async def metadata(self, berth: Berth) -> Mapping[str, MetadataField]:
         """Return what the workspace's Taskfile says; it never fails, and never takes 3 s."""
         ...
 
-    async def diff(self, spec: AgentSpec) -> Diff:
+    async def diff(self, berth: Berth) -> Diff:
         """Return what the agent's workspace holds beyond its base."""
         ...
 
-    async def merge(self, spec: AgentSpec, into: str | None) -> Merged:
+    async def merge(self, berth: Berth, into: str | None) -> Merged:
         """Merge the agent's work into a branch of its repository, or into the one it came from."""
         ...
 
-    async def push(self, spec: AgentSpec, remote: str, branch: str | None) -> Pushed:
+    async def push(self, berth: Berth, remote: str, branch: str | None) -> Pushed:
         """Push the agent's branch."""
         ...

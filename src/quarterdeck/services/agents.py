@@ -79,7 +79,7 @@ class AgentService:
         )
         # Once this is written, a start finishes what a crash cuts short.
         await op.write(lambda tx: self._add(tx, agent, task))
-        spec = AgentSpec(agent_id, name, found, choice.role, workspace)
+        spec = AgentSpec(agent_id, name, workspace, found, choice.role)
         self._fleet.crew.launch(spec, runtime, is_new=True)
         message = f"Agent {name!r} created successfully"
         return CreateAgentResponse(
@@ -166,12 +166,11 @@ class AgentService:
     async def _remove(self, agent: Agent) -> Saved | None:
         try:
             async with self._fleet.crew.alone_with(agent.id):
-                spec, runtime = await self._fleet.runtime_of(agent)
-                saved = await self._fleet.crew.remove(spec, runtime)
+                saved = await self._fleet.crew.remove(*self._fleet.berth_of(agent))
         except Exception as error:
             await self._note(agent, AgentStatus.DELETING, f"it could not be deleted: {error}")
             raise
-        kept = f"its work is kept on the branch {saved.branch!r}" if saved else None
+        kept = f"its work is kept in {saved.branch or saved.folder!r}" if saved else None
         await self._note(agent, AgentStatus.DELETED, kept)
         return saved
 

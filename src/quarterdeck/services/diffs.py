@@ -33,8 +33,8 @@ class DiffService:
         if not self._fleet.is_ours(agent):
             asked = {"name": name, "page": page}
             return await self._elsewhere.ask(agent, "diff", asked, ShowAgentDiffResponse)
-        spec, runtime = await self._fleet.runtime_of(agent)
-        return self._answer(agent.name, await runtime.diff(spec), page)
+        berth, runtime = self._fleet.berth_of(agent)
+        return self._answer(agent.name, await runtime.diff(berth), page)
 
     @operation("agent.merge", Effect.WRITE, long=True)
     async def merge(
@@ -45,8 +45,8 @@ class DiffService:
         if not self._fleet.is_ours(agent):
             asked = {"name": name, "into": into}
             return await self._elsewhere.ask(agent, "merge", asked, MergeAgentResponse)
-        spec, runtime = await self._fleet.runtime_of(agent)
-        merged = await runtime.merge(spec, into)
+        berth, runtime = self._fleet.berth_of(agent)
+        merged = await runtime.merge(berth, into)
         return MergeAgentResponse(
             agent_name=agent.name,
             branch=merged.branch,
@@ -64,8 +64,8 @@ class DiffService:
         if not self._fleet.is_ours(agent):
             asked = {"name": name, "remote": remote, "branch": branch}
             return await self._elsewhere.ask(agent, "push", asked, PushAgentResponse)
-        spec, runtime = await self._fleet.runtime_of(agent)
-        pushed = await runtime.push(spec, remote, branch)
+        berth, runtime = self._fleet.berth_of(agent)
+        pushed = await runtime.push(berth, remote, branch)
         return PushAgentResponse(
             agent_name=agent.name,
             remote=pushed.remote,

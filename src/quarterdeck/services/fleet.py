@@ -9,7 +9,7 @@ from quarterdeck.domain.questions import Question
 from quarterdeck.errors import AgentElsewhere, AgentFailed, AgentNotFound
 from quarterdeck.ports.presence import Presence
 from quarterdeck.ports.repositories import DaemonRepository, SeenDaemon
-from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
+from quarterdeck.ports.runtime import AgentRuntime, AgentSpec, Berth
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.agent_views import Sight
 from quarterdeck.services.crew.crew import Crew
@@ -53,10 +53,10 @@ class Fleet:
         """
         return await self.operations.store.read(lambda tx: self.find_in(tx, name))
 
-    def find_in(self, tx: Transaction, name: str) -> Agent:
-        """Do what `find` does, inside a transaction."""
+    def find_in(self, tx: Transaction, name: str, *, or_deleted: bool = False) -> Agent:
+        """Do what `find` does, inside a transaction; what is past is known of deleted ones too."""
         agent = self.rows.agents.find_named(tx, checked_name_of(name))
-        if agent is None or agent.status is AgentStatus.DELETED:
+        if agent is None or (agent.status is AgentStatus.DELETED and not or_deleted):
             names = [other.name for other in self.rows.agents.list(tx)]
             raise AgentNotFound(name, names)
         return agent
@@ -71,21 +71,23 @@ class Fleet:
         is_here = agent.node_id == self.here.node_id
         return is_here and not self.here.presence.is_alive(agent.daemon_id)
 
-    async def runtime_of(self, agent: Agent) -> tuple[AgentSpec, AgentRuntime]:
-        """Return what an agent's runtime is told of it, and the runtime."""
+    def berth_of(self, agent: Agent) -> tuple[Berth, AgentRuntime]:
+        """Return where an agent works, and its runtime; its project and role may be gone."""
         runtime = self.runtimes.get(agent.runtime)
         if runtime is None or agent.workspace is None:
             why = f"this Quarterdeck has no runtime {agent.runtime!r}"
             raise AgentFailed(agent.name, why, hint="configure it and start Quarterdeck again")
-        member = self.crew.member(agent.id)
-        if member is not None:
-            return member.spec, member.runtime
+        return Berth(agent.id, agent.name, agent.workspace), runtime
+
+    async def runtime_of(self, agent: Agent) -> tuple[AgentSpec, AgentRuntime]:
+        """Return what an agent's runtime is told when it starts, and the runtime."""
+        berth, runtime = self.berth_of(agent)
         spec = AgentSpec(
-            agent_id=agent.id,
-            name=agent.name,
+            agent_id=berth.agent_id,
+            name=berth.name,
+            workspace=berth.workspace,
             project=await self.projects.get(agent.project_id),
             role=await self.projects.get_role(agent.role_id),
-            workspace=agent.workspace,
             conversation=agent.conversation,
         )
         return spec, runtime

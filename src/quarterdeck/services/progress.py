@@ -1,6 +1,7 @@
 """Progress of a long wait, for surfaces that can show it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 Progress = Callable[[float, float, str], Awaitable[None]]
@@ -8,9 +9,14 @@ Progress = Callable[[float, float, str], Awaitable[None]]
 _progress: ContextVar[Progress | None] = ContextVar("quarterdeck_progress", default=None)
 
 
-def show_progress_by(progress: Progress) -> None:
-    """Have the progress of the running call shown; what it is told is done, of what, in words."""
-    _progress.set(progress)
+@contextmanager
+def shown_by(progress: Progress) -> Generator[None]:
+    """Have the progress of what runs inside shown: what is done, of what, in words."""
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
 
 
 async def report_progress(done: float, total: float, message: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from quarterdeck.domain.access import Scope
+from quarterdeck.domain.agents import RELEASED
 from quarterdeck.domain.definitions import BUILT_IN, Changes, Defined, defined, same_name, seed
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.ids import new_id
@@ -27,7 +28,14 @@ from quarterdeck.domain.projects import (
     roles_of,
 )
 from quarterdeck.domain.roles import BUILT_IN_ROLE, Role, RoleDefinition
-from quarterdeck.errors import AlreadyDefined, DefinedElsewhere, ProjectNotFound, RoleNotFound
+from quarterdeck.errors import (
+    AlreadyDefined,
+    DefinedElsewhere,
+    DefinitionInUse,
+    ProjectNotFound,
+    RoleNotFound,
+)
+from quarterdeck.ports.fleet import AgentRepository
 from quarterdeck.ports.repositories import DefinitionRepository
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.operation import Operation, Operations, operation
@@ -58,12 +66,17 @@ class ProjectService:
         projects: DefinitionRepository[Project],
         roles: DefinitionRepository[Role],
         seeds: Seeds,
+        agents: AgentRepository,
     ) -> None:
-        """What is stored lives in `projects` and `roles`; `seed` brings the `seeds` in."""
+        """What is stored lives in `projects` and `roles`; `seed` brings the `seeds` in.
+
+        What an agent of `agents` needs is not removed by a command.
+        """
         self.operations = operations
         self._projects = projects
         self._roles = roles
         self._seeds = seeds
+        self._agents = agents
 
     async def seed(self) -> None:
         """Make the stored definitions agree with the file; nothing is written when they do."""
@@ -214,6 +227,13 @@ class ProjectService:
         if old.seeded_by in (BUILT_IN, self._seeds.node_id):
             is_built_in = old.seeded_by == BUILT_IN
             raise DefinedElsewhere(_noun(old), old.name, is_built_in=is_built_in)
+        using = [
+            agent.name
+            for agent in self._agents.list(tx)
+            if old.id in (agent.project_id, agent.role_id) and agent.status not in RELEASED
+        ]
+        if using:
+            raise DefinitionInUse(_noun(old), old.name, using)
         rows.remove(tx, old.id)
         return _answer(old, f"Removed the {_noun(old)} {old.name!r}")
 

@@ -69,7 +69,7 @@ class TaskService:
         """Return the tasks that an agent was given, newest first, a page at a time."""
 
         def look(tx: Transaction) -> ShowAgentTaskHistoryResponse:
-            agent, rows = self._fleet.find_in(tx, name), self._fleet.rows
+            agent, rows = self._fleet.find_in(tx, name, or_deleted=True), self._fleet.rows
             asking = {q.task_id for q in rows.questions.open(tx) if q.agent_id == agent.id}
             offset = (page - 1) * page_size
             tasks = rows.tasks.page(tx, agent.id, offset=offset, limit=page_size)

@@ -1,8 +1,6 @@
 """Waiting for agents, within the time that a call may take."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Literal
 
 from quarterdeck.domain.agents import Agent, AgentStatus
@@ -11,14 +9,14 @@ from quarterdeck.domain.fleet_answers import AgentState, WaitForAgentResponse
 from quarterdeck.domain.questions import Question
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.agent_views import open_question
+from quarterdeck.services.asking import Asking, current_asking
 from quarterdeck.services.fleet import Fleet
 from quarterdeck.services.operation import Operation, operation
-from quarterdeck.services.progress import report_progress
+from quarterdeck.services.questions import QuestionService
+from quarterdeck.services.watch import Seen, Watch, line_of
 
 Until = Literal["idle", "changed", "question"]
 
-# Agents of other processes wake nobody here, so they are looked at this often.
-LOOK_SECONDS = 1.0
 # Not at rest: something will happen by itself.
 _UNSETTLED = frozenset(
     {
@@ -35,10 +33,12 @@ _UNSETTLED = frozenset(
 class WaitService:
     """Waits until agents are done, change, or ask."""
 
-    def __init__(self, fleet: Fleet) -> None:
-        """Changes of this process's agents wake it at once."""
+    def __init__(self, fleet: Fleet, questions: QuestionService, *, asks_clients: bool) -> None:
+        """With `asks_clients`, who waits is asked what agents ask, where that can be done."""
         self.operations = fleet.operations
         self._fleet = fleet
+        self._questions = questions
+        self._asks_clients = asks_clients
 
     @operation("agent.wait", Effect.READ)
     async def wait(
@@ -50,30 +50,57 @@ class WaitService:
         timeout_seconds: float = 45,
     ) -> WaitForAgentResponse:
         """Return once all agents are at rest, one has changed, or one asks; or when time is up."""
-        loop = asyncio.get_running_loop()
-        ends_at = loop.time() + timeout_seconds
+        asking = current_asking() if self._asks_clients else None
+        if asking is not None and (chosen := asking.brought) is not None:
+            await self._questions.answer(chosen.question_id, option_id=chosen.option_id)
         async with self._fleet.crew.changes.watched() as changed:
-            first = states = await op.read(lambda tx: self._look(tx, names))
-            while not _is_reached(until, first, states):
-                left = ends_at - loop.time()
-                if left <= 0:
-                    return _answer(states, until, timed_out=True)
-                await _either(changed, min(left, LOOK_SECONDS))
-                changed.clear()
-                states = await op.read(lambda tx: self._look(tx, names))
-                await report_progress(timeout_seconds - left, timeout_seconds, _line(states))
-            return _answer(states, until, timed_out=False)
 
-    def _look(self, tx: Transaction, names: Sequence[str]) -> list[AgentState]:
+            async def look() -> list[Seen]:
+                return await op.read(lambda tx: self._look(tx, names))
+
+            waited = asking.waited if asking is not None else 0
+            watch = Watch(look, changed, timeout_seconds, waited=waited)
+            in_time = await self._comes_true(watch, until, asking)
+        return _answer(watch.states, until, timed_out=not in_time)
+
+    async def _comes_true(self, watch: Watch, until: Until, asking: Asking | None) -> bool:
+        """Return whether what is waited for happened, before time was up."""
+        first = await watch.look()
+        while True:
+            if (question := watch.question) is not None:
+                if asking is None:
+                    return True
+                if not await self._is_settled(watch, asking, question):
+                    return watch.left > 0
+                if until != "idle":
+                    await watch.look()
+                    return True
+            elif _is_reached(until, first, watch.states):
+                return True
+            elif watch.left <= 0:
+                return False
+            else:
+                await watch.pause()
+            await watch.look()
+
+    async def _is_settled(self, watch: Watch, asking: Asking, question: Question) -> bool:
+        """Ask the person, and return whether the question is closed, by them or by others."""
+        option_id = await watch.ask(asking, question)
+        if option_id is None:
+            return not watch.is_open(question)
+        await self._questions.answer(question.id, option_id=option_id)
+        return True
+
+    def _look(self, tx: Transaction, names: Sequence[str]) -> list[Seen]:
         rows = self._fleet.rows
         waiting = {question.agent_id: question for question in reversed(rows.questions.open(tx))}
         agents = [self._fleet.find_in(tx, name) for name in dict.fromkeys(names)]
-        return [self._state(tx, agent, waiting.get(agent.id)) for agent in agents]
+        return [self._seen(tx, agent, waiting.get(agent.id)) for agent in agents]
 
-    def _state(self, tx: Transaction, agent: Agent, question: Question | None) -> AgentState:
+    def _seen(self, tx: Transaction, agent: Agent, question: Question | None) -> Seen:
         sight = self._fleet.seen(tx, agent, question)
         newest = self._fleet.rows.tasks.newest_of(tx, agent.id)
-        return AgentState(
+        state = AgentState(
             name=agent.name,
             status=sight.agent.status,
             last_task=agent.last_task,
@@ -82,31 +109,23 @@ class WaitService:
             waiting_for=open_question(sight.question),
             reason=sight.agent.reason,
         )
+        return Seen(state, sight.question)
 
 
 def _is_reached(until: Until, first: list[AgentState], now: list[AgentState]) -> bool:
-    if any(state.waiting_for for state in now):
-        return True
     if until == "changed":
         return now != first
     return until == "idle" and not any(state.status in _UNSETTLED for state in now)
 
 
 def _answer(states: list[AgentState], until: Until, *, timed_out: bool) -> WaitForAgentResponse:
-    asking = [state.name for state in states if state.waiting_for]
-    if asking:
-        message = f"{', '.join(asking)} asked a question; question_list shows it"
+    asking = ", ".join(state.name for state in states if state.waiting_for)
+    if asking and timed_out:
+        message = f"{asking} asked what nobody answered in time; question_list shows it"
+    elif asking:
+        message = f"{asking} asked a question; question_list shows it"
     elif timed_out:
         message = f"Time was up before this came true: {until}; call again to go on waiting"
     else:
-        message = _line(states)
+        message = line_of(states)
     return WaitForAgentResponse(agents=states, timed_out=timed_out, message=message)
-
-
-def _line(states: list[AgentState]) -> str:
-    return ", ".join(f"{state.name} is {state.status.value}" for state in states)
-
-
-async def _either(changed: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(changed.wait(), seconds)

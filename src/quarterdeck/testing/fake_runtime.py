@@ -11,7 +11,7 @@ from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import ChangedFile, Diff, Merged, Pushed, Saved, Workspace
 from quarterdeck.errors import AgentBusy, AgentFailed, Unavailable
-from quarterdeck.ports.runtime import AgentSpec, Report, RuntimeListener, Started
+from quarterdeck.ports.runtime import AgentSpec, Berth, Report, RuntimeListener, Started
 from quarterdeck.testing.fake_agent import Crashed, FakeAgent
 
 COMMIT = "0" * 40
@@ -88,33 +88,33 @@ class FakeRuntime:
             await asyncio.wait({turn})
             turn.exception()
 
-    async def delete(self, spec: AgentSpec) -> Saved | None:
+    async def delete(self, berth: Berth) -> Saved | None:
         """End the agent and forget its files, which count as kept."""
-        await self.stop(spec.agent_id)
-        kept = self.files.pop(spec.agent_id, None)
-        return Saved(branch=f"quarterdeck/{spec.name}", commit=COMMIT) if kept else None
+        await self.stop(berth.agent_id)
+        kept = self.files.pop(berth.agent_id, None)
+        return Saved(branch=f"quarterdeck/{berth.name}", commit=COMMIT) if kept else None
 
     def is_running(self, agent_id: str) -> bool:
         """Say whether there is such an agent."""
         return agent_id in self._agents
 
-    async def metadata(self, spec: AgentSpec) -> Mapping[str, MetadataField]:
+    async def metadata(self, berth: Berth) -> Mapping[str, MetadataField]:
         """Return the same for each agent."""
-        return self.fields if self.is_running(spec.agent_id) else {}
+        return self.fields if self.is_running(berth.agent_id) else {}
 
-    async def diff(self, spec: AgentSpec) -> Diff:
+    async def diff(self, berth: Berth) -> Diff:
         """Return the files that the agent wrote, as new ones."""
-        files = self.files[spec.agent_id]
+        files = self.files[berth.agent_id]
         changed = tuple(ChangedFile(path=path, status="added", added=1) for path in files)
-        return Diff(branch=f"quarterdeck/{spec.name}", files=changed)
+        return Diff(branch=f"quarterdeck/{berth.name}", files=changed)
 
-    async def merge(self, spec: AgentSpec, into: str | None) -> Merged:
+    async def merge(self, berth: Berth, into: str | None) -> Merged:
         """Say that it was merged."""
-        return Merged(into=into or "main", commit=COMMIT, branch=f"quarterdeck/{spec.name}")
+        return Merged(into=into or "main", commit=COMMIT, branch=f"quarterdeck/{berth.name}")
 
-    async def push(self, spec: AgentSpec, remote: str, branch: str | None) -> Pushed:
+    async def push(self, berth: Berth, remote: str, branch: str | None) -> Pushed:
         """Say that it was pushed."""
-        return Pushed(remote=remote, branch=branch or f"quarterdeck/{spec.name}", commit=COMMIT)
+        return Pushed(remote=remote, branch=branch or f"quarterdeck/{berth.name}", commit=COMMIT)
 
     def _running(self, agent_id: str) -> FakeAgent:
         if agent_id not in self._agents:

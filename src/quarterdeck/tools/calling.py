@@ -17,9 +17,12 @@ from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.guard import require
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.errors import InvalidInput, ToolNotFound
+from quarterdeck.services.asking import asked_through
 from quarterdeck.services.calls import Call, Calls, render_plainly
+from quarterdeck.services.crew.badges import is_badge
 from quarterdeck.services.recorder import Rendered
 from quarterdeck.stdin_lines import UNREADABLE
+from quarterdeck.tools.asking import ClientAsking, asking_at
 from quarterdeck.tools.errors import (
     error_result,
     in_our_words,
@@ -28,6 +31,7 @@ from quarterdeck.tools.errors import (
     result,
 )
 from quarterdeck.tools.narrowing import caller_of, chosen_toolsets
+from quarterdeck.tools.progress import progress_to
 from quarterdeck.tools.registry import ToolSpec
 
 logger = logging.getLogger(__name__)
@@ -35,6 +39,8 @@ logger = logging.getLogger(__name__)
 _CALLS = frozenset({"tools/call", "resources/read", "prompts/get"})
 # Far more than any real name; a longer one is only ever a mistake or an attack.
 _NAME_LENGTH = 200
+# Who may use it may be asked.
+_ANSWERING = "question_answer"
 # What a mounted tool does is not known here, so it takes the right to change things.
 _FOREIGN = Scope.WRITE
 
@@ -90,19 +96,29 @@ class CallMiddleware(Middleware):
         spec: ToolSpec,
         call: Call,
         context: MiddlewareContext[mt.CallToolRequestParams],
-    ) -> mt.CallToolResult:
+    ) -> mt.CallToolResult | mt.InputRequiredResult:
         call.render = spec.render
+        asking = self._asking(context) if spec.asks else None
 
         async def body() -> Answer:
             _refuse_unreadable(context)
-            return await spec.function(**spec.checked(context.message.arguments or {}))
+            arguments = spec.checked(context.message.arguments or {})
+            with progress_to(context), asked_through(asking):
+                return await spec.function(**arguments)
 
         answer = await self._calls.serve(call, body)
+        if asking is not None and asking.required is not None:
+            return asking.required
         rendered = call.rendered or spec.render(answer)
         if rendered.problems:
             problems = "; ".join(rendered.problems)
             logger.error("The answer of %s breaks its schema: %s", spec.name, problems)
         return result(rendered.text)
+
+    def _asking(self, context: MiddlewareContext[Any]) -> ClientAsking | None:
+        answering = self._tools.get(_ANSWERING)
+        may_answer = answering is not None and _is_shown(answering, context)
+        return asking_at(context) if may_answer else None
 
     async def _forward(
         self,
@@ -227,7 +243,10 @@ def _call(context: MiddlewareContext[Any], name: str, sent: dict[str, Any]) -> C
 
 
 def _actor(caller: Caller, client: str) -> str:
-    return client if caller.token is None else f"token:{caller.token} {client}"
+    if caller.token is None:
+        return client
+    # An agent is known by its own name, whatever it calls itself.
+    return caller.token if is_badge(caller.token) else f"token:{caller.token} {client}"
 
 
 def _client_of(request: Any) -> str:  # noqa: ANN401 - FastMCP does not export its type

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, get_type_hints
 
@@ -48,6 +48,7 @@ class ToolSpec:
     function: ToolFunction
     arguments: type[BaseModel]
     answer: type[Answer]
+    asks: bool = False  # the person at the client, if it can
 
     @cached_property
     def input_schema(self) -> Schema:
@@ -139,18 +140,23 @@ class Toolset:
         self.tools: list[ToolSpec] = []
 
     def tool(
-        self, effect: Effect, *, scope: Scope | None = None, is_idempotent: bool = True
+        self,
+        effect: Effect,
+        *,
+        scope: Scope | None = None,
+        is_idempotent: bool = True,
+        asks: bool = False,
     ) -> Callable[[ToolFunction], ToolFunction]:
         """Register a function; its name, signature and return type are the tool's.
 
         A caller needs the scope of the effect to see it, or `scope` instead; the operation
-        behind it has to ask for the same.
+        behind it has to ask for the same. One that `asks` may turn to the person at the client.
         """
         needed = scope or scope_of(effect)
 
         def register(function: ToolFunction) -> ToolFunction:
             spec = _spec(function, self.name, effect, needed, is_idempotent=is_idempotent)
-            self.tools.append(spec)
+            self.tools.append(replace(spec, asks=asks))
             return function
 
         return register

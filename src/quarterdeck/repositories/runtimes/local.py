@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -21,7 +22,7 @@ from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import TurnEnd
 from quarterdeck.domain.workspaces import Diff, Merged, Pushed, Saved, Workspace
 from quarterdeck.errors import AgentFailed, Unavailable
-from quarterdeck.ports.runtime import AgentSpec, Report, RuntimeListener, Started
+from quarterdeck.ports.runtime import AgentSpec, Berth, Report, RuntimeListener, Started
 from quarterdeck.repositories.demo import ensure_demo
 from quarterdeck.repositories.runtimes.agent_environment import AgentEnvironment
 from quarterdeck.repositories.runtimes.local_workspaces import LocalWorkspaces
@@ -85,7 +86,8 @@ class LocalRuntime:
         self._keeper = Keeper(self._records, node=owner_of(owner.node, owner.daemon))
         self._listener: RuntimeListener | None = None
         self._agents: dict[str, LocalAgent] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        # Each is there as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._trimming: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -108,7 +110,7 @@ class LocalRuntime:
             self._trimming.cancel()
             with suppress(asyncio.CancelledError):
                 await self._trimming
-        await asyncio.gather(*map(self.stop, list(self._locks)))
+        await asyncio.gather(*map(self.stop, list(self._agents)))
         await self._metadata.close()
         await self._keeper.close()
 
@@ -141,33 +143,32 @@ class LocalRuntime:
         async with self._lock(agent_id):
             await self._stop(agent_id)
 
-    async def delete(self, spec: AgentSpec) -> Saved | None:
-        async with self._lock(spec.agent_id):
-            await self._stop(spec.agent_id)
-            self._metadata.forget(spec.agent_id)
-            saved = await self._workspaces.remove(spec.workspace, spec.name)
-            await anyio.to_thread.run_sync(self._remove_files, spec.agent_id)
-        self._locks.pop(spec.agent_id, None)
+    async def delete(self, berth: Berth) -> Saved | None:
+        async with self._lock(berth.agent_id):
+            await self._stop(berth.agent_id)
+            self._metadata.forget(berth.agent_id)
+            saved = await self._workspaces.remove(berth.workspace, berth.name)
+            await anyio.to_thread.run_sync(self._remove_files, berth.agent_id)
         return saved
 
     def is_running(self, agent_id: str) -> bool:
         agent = self._agents.get(agent_id)
         return agent is not None and agent.is_ready
 
-    async def metadata(self, spec: AgentSpec) -> Mapping[str, MetadataField]:
-        workspace = Path(spec.workspace.path)
-        taskfile = workspace / spec.workspace.taskfile if spec.workspace.taskfile else None
+    async def metadata(self, berth: Berth) -> Mapping[str, MetadataField]:
+        workspace = Path(berth.workspace.path)
+        taskfile = workspace / berth.workspace.taskfile if berth.workspace.taskfile else None
         commands = self._environment.of_commands()
-        return await self._metadata.collect(spec.agent_id, workspace, taskfile, commands)
+        return await self._metadata.collect(berth.agent_id, workspace, taskfile, commands)
 
-    async def diff(self, spec: AgentSpec) -> Diff:
-        return await self._workspaces.diff(spec.workspace)
+    async def diff(self, berth: Berth) -> Diff:
+        return await self._workspaces.diff(berth.workspace)
 
-    async def merge(self, spec: AgentSpec, into: str | None) -> Merged:
-        return await self._workspaces.merge(spec.workspace, into)
+    async def merge(self, berth: Berth, into: str | None) -> Merged:
+        return await self._workspaces.merge(berth.workspace, into)
 
-    async def push(self, spec: AgentSpec, remote: str, branch: str | None) -> Pushed:
-        return await self._workspaces.push(spec.workspace, remote, branch)
+    async def push(self, berth: Berth, remote: str, branch: str | None) -> Pushed:
+        return await self._workspaces.push(berth.workspace, remote, branch)
 
     def _lock(self, agent_id: str) -> asyncio.Lock:
         return self._locks.setdefault(agent_id, asyncio.Lock())
@@ -205,12 +206,20 @@ class LocalRuntime:
     async def _spawn(self, spec: AgentSpec, command: Sequence[str], stderr: StderrLog) -> Child:
         environment = self._environment.of(spec.role, spec.agent_id)
         stderr.begin()
-        try:
-            return await self._keeper.spawn(
+        spawning = asyncio.create_task(
+            self._keeper.spawn(
                 command, cwd=Path(spec.workspace.path), env=environment, stderr=stderr.path
             )
+        )
+        try:
+            return await asyncio.shield(spawning)
         except CannotStart as error:
             raise AgentFailed(spec.name, str(error)) from error
+        except asyncio.CancelledError:
+            # Its process may be there already, and nobody else would end it.
+            with anyio.CancelScope(shield=True), suppress(CannotStart):
+                await (await spawning).end(grace=0)
+            raise
 
     async def _stop(self, agent_id: str) -> None:
         if agent := self._agents.pop(agent_id, None):

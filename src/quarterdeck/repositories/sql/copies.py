@@ -18,6 +18,7 @@ from quarterdeck.domain.archive import Contents
 from quarterdeck.errors import StorageUnavailable
 from quarterdeck.ports.archives import CloseTraces, Progress
 from quarterdeck.repositories.sql.tables import (
+    commands_table,
     daemons_table,
     memory_table,
     metadata,
@@ -31,7 +32,7 @@ from quarterdeck.repositories.sql.transaction import (
     from_micros,
 )
 
-KEPT: Sequence[Table] = (daemons_table, tokens_table)
+KEPT: Sequence[Table] = (commands_table, daemons_table, tokens_table)
 # The search index follows from the memory.
 COPIED: Sequence[Table] = [table for table in metadata.sorted_tables if table not in KEPT]
 

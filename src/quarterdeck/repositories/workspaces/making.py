@@ -54,6 +54,11 @@ def free_of_dead_locks(plan: WorkspacePlan, common: Path) -> None:
             (admin / name).unlink(missing_ok=True)
 
 
+def free_branch(plan: WorkspacePlan, common: Path) -> None:
+    """Take away the lock of an agent's branch that a killed git left; nobody else works on it."""
+    (common / "refs" / "heads" / f"{plan.branch}.lock").unlink(missing_ok=True)
+
+
 async def clear_half_made(places: Places, plan: WorkspacePlan) -> None:
     """Remove the folder of a workspace that was never finished."""
     mark = places.making(plan.path)
@@ -66,7 +71,7 @@ async def clear_records(plan: WorkspacePlan, common: Path, git: Git) -> None:
     """Remove git's records of a worktree that is gone, and its branch if nothing is on it."""
     for admin in list(admin_folders(common, plan.path)):
         await asyncio.to_thread(remove_folder, admin)
-    (common / "refs" / "heads" / f"{plan.branch}.lock").unlink(missing_ok=True)
+    free_branch(plan, common)
     assert plan.branch
     tip = await commit_of(git, f"refs/heads/{plan.branch}")
     if tip and tip == plan.base and not await checked_out_at(git, plan.branch):

@@ -70,10 +70,16 @@ async def checked_repository(places: Places, repository: Path) -> Path:
     if top.is_relative_to(resolved(places.workspaces)):
         raise _unfit(top, "is a workspace of an agent", hint="name the repository it came from")
     await _check_is_top(top)
-    if not (await Git(top).read("rev-list", "--all", "--max-count=1")).text:
+    if not await _has_commit(Git(top)):
         hint = "commit something there first: git commit --allow-empty -m 'Begin'"
         raise _unfit(top, "has no commit yet", hint=hint)
     return top
+
+
+async def _has_commit(git: Git) -> bool:
+    # Not by walking all of them: that fails while a worktree is being made beside us.
+    refs = await git.read("for-each-ref", "--count=1")
+    return bool(refs.text) or await commit_of(git, "HEAD") is not None
 
 
 def _existing(repository: Path) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from quarterdeck.clients.git.program import Git
 from quarterdeck.errors import QuarterdeckError, WorkNotSaved
 from quarterdeck.repositories.workspaces.checkout import admin_folders, worktree_checkout
-from quarterdeck.repositories.workspaces.making import remove_folder
+from quarterdeck.repositories.workspaces.making import free_branch, remove_folder
 from quarterdeck.repositories.workspaces.merging import checked_out_at
 from quarterdeck.repositories.workspaces.models import Saved, WorkspacePlan
 from quarterdeck.repositories.workspaces.nested import free_name, keep_nested
@@ -28,6 +28,7 @@ async def remove_worktree(
     for admin in list(admin_folders(common, plan.path)):
         await asyncio.to_thread(remove_folder, admin)
     await _remove_leftovers(places, plan)
+    free_branch(plan, common)
     kept = await _delete_branch(plan, git)
     return saved or kept
 

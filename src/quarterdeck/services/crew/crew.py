@@ -15,7 +15,7 @@ from quarterdeck.domain.tasks import Task, TaskState
 from quarterdeck.domain.workspaces import Saved
 from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
-from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
+from quarterdeck.ports.runtime import AgentRuntime, AgentSpec, Berth
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
@@ -160,11 +160,11 @@ class Crew:
         await member.runtime.stop(agent_id)
         await self._parts.badges.revoke(member.spec.name)
 
-    async def remove(self, spec: AgentSpec, runtime: AgentRuntime) -> Saved | None:
+    async def remove(self, berth: Berth, runtime: AgentRuntime) -> Saved | None:
         """Stop an agent and remove its workspace, after its work is saved."""
-        await self.put_ashore(spec.agent_id)
-        saved = await runtime.delete(spec)
-        self._parts.log.forget(spec.agent_id)
+        await self.put_ashore(berth.agent_id)
+        saved = await runtime.delete(berth)
+        self._parts.log.forget(berth.agent_id)
         return saved
 
     async def heard(self, agent_id: str, event: AgentEvent) -> None:
