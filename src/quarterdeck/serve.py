@@ -33,6 +33,7 @@ from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, Tel
 from quarterdeck.tools.commanding import Commanded, Commanding
 from quarterdeck.tools.commands import commanded
 from quarterdeck.tools.narrowing import Narrowed
+from quarterdeck.tools.resources import QUESTIONS
 from quarterdeck.tools.server import Offer, Services, build_server
 from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.tools.surface import everything
@@ -57,7 +58,9 @@ async def serve_stdio(settings: Settings) -> None:
     with readable_stdin():
         async with open_quarterdeck(settings) as deck, deck.serving():
             mcp = _mcp(deck)
-            await _words(deck, mcp).load()
+            words = _words(deck, mcp)
+            await words.load()
+            _keep_telling(deck, words)
             serving = asyncio.create_task(mcp.run_async("stdio", show_banner=False))
             await _ended_or_signalled(serving)
         if not serving.done():
@@ -114,6 +117,7 @@ async def _http_server(
     words = _words(deck, mcp)
     await words.load()
     control.reload = words.reload
+    _keep_telling(deck, words)
     about = About(address=address.url, instance=address.instance, tools=tools)
     web = build_web(
         endpoints_of(mcp, session_idle_seconds=settings.session_idle_seconds),
@@ -141,6 +145,11 @@ def _carrying_out(deck: Quarterdeck) -> Callable[[Asked, Caller], Awaitable[str]
         return await commanding.run(command, caller)
 
     return carry_out
+
+
+def _keep_telling(deck: Quarterdeck, words: Words) -> None:
+    questions = deck.fleet.questions.changes()
+    deck.crew.spawn(words.changes.announce_each(questions, QUESTIONS))
 
 
 def _measured(

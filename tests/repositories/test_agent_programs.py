@@ -128,6 +128,27 @@ async def test_the_pinned_version_is_fetched_by_npm_into_the_home(
     assert machine.said == ["added 1 package"]
 
 
+async def test_a_package_that_needs_a_script_of_its_own_gets_that_one_run(
+    home: Path, machine: Machine
+) -> None:
+    machine.has("node", 'echo "node $*" >> "$(dirname "$0")/calls"; echo v22.4.1')
+    machine.has("npm", NPM.replace("claude-agent-acp", "opencode"))
+    path = await install(home, machine, "opencode")
+
+    _version, fetched, script = machine.calls()
+    assert "--ignore-scripts" in fetched
+    assert script == f"node {path.parents[1]}/opencode-ai/postinstall.mjs"
+
+
+async def test_an_install_whose_script_fails_leaves_nothing(home: Path, machine: Machine) -> None:
+    machine.has("node", '[ "$1" = --version ] && echo v22.4.1 || { echo no binary; exit 1; }')
+    machine.has("npm", NPM.replace("claude-agent-acp", "opencode"))
+    with pytest.raises(InstallFailed, match="node ended with code 1: no binary"):
+        await install(home, machine, "opencode")
+    with pytest.raises(AgentNotInstalled):
+        command(home, agent="opencode")
+
+
 async def test_what_was_fetched_wins_over_what_is_on_path(home: Path, machine: Machine) -> None:
     machine.has_node()
     machine.has("npm", NPM)

@@ -39,5 +39,5 @@ async def test_a_server_cleans_by_itself(tmp_path: Path) -> None:
     settings = load_settings(flags={"home": tmp_path / "home"}, environ={})
     async with open_quarterdeck(settings) as deck, deck.serving():
         with anyio.fail_after(30):
-            while folder.exists():
+            while folder.exists():  # noqa: ASYNC110 - nobody tells when a folder is gone
                 await anyio.sleep(0.01)

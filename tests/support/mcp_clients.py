@@ -163,5 +163,5 @@ async def call_every_tool(client: ToolClient) -> None:
     assert [event["type"] for event in trace["events"]][-1] == "run.end"
     analysis = await call("trace_analyze", traceId=newest["traceId"])
     assert analysis["metrics"]["errorCount"] == 0
-    assert (await call("mcp_list_resources"))["total_resources"] == 0
+    assert (await call("mcp_list_resources"))["total_resources"] == 1
     assert sorted(answers) == sorted(await client.names())

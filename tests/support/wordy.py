@@ -78,11 +78,13 @@ async def shown(client: Client[Any]) -> Sequence[tuple[object, ...]]:
     """Return what a client is listed of each kind; `mcp_list_resources` must say the same."""
     tools = {tool.name: tool for tool in await client.list_tools()}
     store, scout = tools["memory_store"], tools["agent-scout"]
-    (resource,) = await client.list_resources()
+    listed = {str(found.uri): found for found in await client.list_resources()}
+    resource = listed["quarterdeck://fleet"]
     (template,) = await client.list_resource_templates()
     (prompt,) = await client.list_prompts()
     listing = (await client.call_tool("mcp_list_resources")).structured_content or {}
-    row, template_row = listing["resources"][0], listing["resource_templates"][0]
+    (row,) = [found for found in listing["resources"] if found["uri"] == "quarterdeck://fleet"]
+    (template_row,) = listing["resource_templates"]
     assert (row["name"], row["description"]) == (resource.name, resource.description)
     assert template_row["description"] == template.description
     key = store.input_schema["properties"]["key"]

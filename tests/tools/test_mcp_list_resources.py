@@ -1,16 +1,31 @@
-from quarterdeck.testing import Deck
+from pathlib import Path
+
+from quarterdeck.testing import Deck, quarterdeck_for_tests
 from tests.support.clients import ToolClient
 
 GUIDANCE = {"workflow": "Read resources for context first, then use tools to act"}
 
 
-async def test_a_server_without_resources_says_so(client: ToolClient) -> None:
-    assert await client.answer("mcp_list_resources") == {
-        "total_resources": 0,
-        "resources": [],
-        "resource_templates": [],
-        "guidance": GUIDANCE,
-    }
+QUESTIONS = "quarterdeck://questions"
+
+
+async def test_the_packages_own_resources_are_listed(client: ToolClient) -> None:
+    listing = await client.answer("mcp_list_resources")
+    [questions] = listing.pop("resources")
+    assert (questions["uri"], questions["name"]) == (QUESTIONS, "questions")
+    assert "question_answer" in questions["description"]
+    assert listing == {"total_resources": 1, "resource_templates": [], "guidance": GUIDANCE}
+
+
+async def test_a_server_without_resources_says_so(tmp_path: Path) -> None:
+    settings = {"server.toolsets": ["meta"]}
+    async with quarterdeck_for_tests(tmp_path / "bare", settings=settings) as bare:
+        assert (await bare.call("mcp_list_resources")).answer == {
+            "total_resources": 0,
+            "resources": [],
+            "resource_templates": [],
+            "guidance": GUIDANCE,
+        }
 
 
 async def test_resources_come_from_the_live_registry_sorted_by_uri(
@@ -32,8 +47,10 @@ async def test_resources_come_from_the_live_registry_sorted_by_uri(
     def _relatives(name: str) -> str:
         return name
 
-    assert await client.answer("mcp_list_resources") == {
-        "total_resources": 2,
+    listing = await client.answer("mcp_list_resources")
+    assert listing["resources"].pop(0)["uri"] == QUESTIONS
+    assert listing == {
+        "total_resources": 3,
         "resources": [
             {"uri": "test://a", "name": "first"},
             {"uri": "test://b", "name": "second", "description": "What b is for"},

@@ -20,6 +20,10 @@ CONNECT_SECONDS = 5
 ANSWER_SECONDS = 600
 # A wait ends after this and begins again, so that a daemon that is to stop soon can.
 WAIT_SECONDS = 10
+# The last word of an unfinished message is shown after this.
+HEAR_SECONDS = 2
+# In these something will happen to an agent by itself.
+WORKING = frozenset({"pending", "starting", "busy", "canceling", "stopping", "deleting"})
 
 Reply = dict[str, Any]
 

@@ -15,12 +15,16 @@ SCRIPTED = "scripted"
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Where an agent comes from; `needs` is the least version of what runs it."""
+    """Where an agent comes from; `needs` is the least version of what runs it.
+
+    `script` is a file of an npm package that puts its program into place; no other script is run.
+    """
 
     registry: Literal["npm", "pypi"]
     name: str
     version: str
     needs: tuple[int, ...]
+    script: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ KNOWN_AGENTS = {
             name="opencode",
             title="OpenCode",
             command=("opencode", "acp"),
-            package=Package("npm", "opencode-ai", "1.18.33", (22,)),
+            # What it ships as a program is a notice, until the script has exchanged it.
+            package=Package("npm", "opencode-ai", "1.18.33", (22,), script="postinstall.mjs"),
             # It asks nothing unless it is told to.
             environment={"OPENCODE_PERMISSION": '{"bash":"ask","edit":"ask"}'},
             credentials=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"),

@@ -72,6 +72,8 @@ async def _fetch(agent: KnownAgent, package: Package, folder: Path, say: Say) ->
     registry = REGISTRIES[package.registry]
     try:
         await registry.install(folder, package.name, package.version, needs=package.needs, say=say)
+        if package.script:
+            await npm.run_script(folder, package.name, package.script, say)
         path = registry.program(folder, agent.command[0])
         if not path.exists():
             problem = f"the package has no program {agent.command[0]!r}"

@@ -77,10 +77,14 @@ class LogFollowingService:
         wanted: Wanted,
         wait_seconds: float,
     ) -> FollowAgentLogResponse:
-        """Return what came since, as soon as something has; or nothing when time is up."""
+        """Return what came since, as soon as something has; or nothing when time is up.
 
-        def look(tx: Transaction) -> FollowAgentLogResponse:
-            return self._look(tx, self._fleet.find_in(tx, name), seen, wanted.level)
+        A word that did not go on in that time is whole.
+        """
+
+        def look(tx: Transaction, *, is_late: bool = False) -> FollowAgentLogResponse:
+            agent = self._fleet.find_in(tx, name)
+            return self._look(tx, agent, seen, wanted.level, is_late=is_late)
 
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + wait_seconds
@@ -89,8 +93,10 @@ class LogFollowingService:
             while True:
                 answer, left = await op.read(look), ends_at - loop.time()
                 is_news = wanted.state is not None and answer.state != wanted.state
-                if answer.logs or is_news or left <= 0:
+                if answer.logs or is_news:
                     return answer
+                if left <= 0:
+                    return await op.read(lambda tx: look(tx, is_late=True))
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), min(left, LOOK_SECONDS))
                 await asyncio.sleep(GATHER_SECONDS)
@@ -115,7 +121,13 @@ class LogFollowingService:
         return Position(span.first)
 
     def _look(
-        self, tx: Transaction, agent: Agent, seen: Position, level: LogLevel
+        self,
+        tx: Transaction,
+        agent: Agent,
+        seen: Position,
+        level: LogLevel,
+        *,
+        is_late: bool = False,
     ) -> FollowAgentLogResponse:
         rows = self._fleet.rows
         span = rows.log.span(tx, agent.id)
@@ -123,7 +135,8 @@ class LogFollowingService:
         entries = rows.log.entries(tx, agent.id, seen.seq, until)[::-1]
         asked = (each for each in rows.questions.open(tx) if each.agent_id == agent.id)
         sight = self._fleet.seen(tx, agent, next(asked, None))
-        growing = span.last if sight.agent.status in _WORKING else None
+        is_talking = sight.agent.status in _WORKING and not is_late
+        growing = span.last if is_talking else None
         logs, seen = self._news(entries, seen, growing)
         newest = rows.tasks.newest_of(tx, agent.id)
         question = question_row(sight.question) if sight.question else None

@@ -1,6 +1,6 @@
 """Questions of agents, for those who may answer them."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 
 from quarterdeck.domain.access import Scope
@@ -19,7 +19,7 @@ from quarterdeck.domain.questions import (
     option_of,
     option_of_id,
 )
-from quarterdeck.errors import InvalidInput, QuestionClosed, QuestionNotFound
+from quarterdeck.errors import InvalidInput, QuestionClosed, QuestionNotFound, Unavailable
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.calls import current_frame
 from quarterdeck.services.crew.desk import QuestionDesk
@@ -52,6 +52,25 @@ class QuestionService:
         rows = [question_row(question) for question in await op.read(look)]
         return QuestionListResponse(questions=rows, total_count=len(rows))
 
+    async def changes(self) -> AsyncGenerator[None]:
+        """Yield each time that this process's agents have asked, or need no answer any more."""
+        known = await self._open_ids()
+        async with self._fleet.crew.changes.watched() as changed:
+            while True:
+                await changed.wait()
+                changed.clear()
+                try:
+                    now = await self._open_ids()
+                except Unavailable:
+                    continue  # the change after this one tells of both
+                if now != known:
+                    known = now
+                    yield
+
+    async def _open_ids(self) -> set[str]:
+        look = self._fleet.rows.questions.open
+        return {question.id for question in await self.operations.store.read(look)}
+
     @operation("question.answer", Effect.WRITE, scope=Scope.APPROVE)
     async def answer(
         self,
@@ -72,7 +91,7 @@ class QuestionService:
         if question is None:
             raise QuestionNotFound(question_id)
         if question.state is not QuestionState.OPEN:
-            raise QuestionClosed(question_id, question.state.value)
+            raise QuestionClosed(question_id, question.state.value)  # whose daemon may be gone
         if question.daemon_id != self._fleet.here.daemon_id:
             return await self._answer_elsewhere(question, option_id, kind)
         by = current_frame().call.actor

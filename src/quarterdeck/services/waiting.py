@@ -66,15 +66,14 @@ class WaitService:
     async def _comes_true(self, watch: Watch, until: Until, asking: Asking | None) -> bool:
         """Return whether what is waited for happened, before time was up."""
         first = await watch.look()
-        while True:
+        is_answered = asking is not None and asking.brought is not None
+        while until == "idle" or not is_answered:
             if (question := watch.question) is not None:
                 if asking is None:
                     return True
                 if not await self._is_settled(watch, asking, question):
                     return watch.left > 0
-                if until != "idle":
-                    await watch.look()
-                    return True
+                is_answered = True
             elif _is_reached(until, first, watch.states):
                 return True
             elif watch.left <= 0:
@@ -82,6 +81,7 @@ class WaitService:
             else:
                 await watch.pause()
             await watch.look()
+        return True
 
     async def _is_settled(self, watch: Watch, asking: Asking, question: Question) -> bool:
         """Ask the person, and return whether the question is closed, by them or by others."""

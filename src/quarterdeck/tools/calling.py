@@ -1,14 +1,14 @@
 """How a request becomes a call: opened before validation, traced once, errors mapped."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import mcp.types as mt
 from fastmcp.exceptions import NotFoundError
 from fastmcp.prompts import PromptResult
-from fastmcp.resources import ResourceResult
+from fastmcp.resources import Resource, ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 
@@ -17,6 +17,7 @@ from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.guard import require
 from quarterdeck.domain.redaction import Redactor
 from quarterdeck.errors import InvalidInput, ToolNotFound
+from quarterdeck.overrides.names import canonical
 from quarterdeck.services.asking import asked_through
 from quarterdeck.services.calls import Call, Calls, render_plainly
 from quarterdeck.services.crew.badges import is_badge
@@ -33,6 +34,7 @@ from quarterdeck.tools.errors import (
 from quarterdeck.tools.narrowing import caller_of, chosen_toolsets
 from quarterdeck.tools.progress import progress_to
 from quarterdeck.tools.registry import ToolSpec
+from quarterdeck.tools.resources import ResourceSpec
 
 logger = logging.getLogger(__name__)
 
@@ -48,27 +50,33 @@ _FOREIGN = Scope.WRITE
 class CallMiddleware(Middleware):
     """Opens a call for each tool call, resource read and prompt, and answers its errors."""
 
-    def __init__(self, calls: Calls, redactor: Redactor, tools: Mapping[str, ToolSpec]) -> None:
-        """`tools` are those that are offered, by name."""
+    def __init__(
+        self,
+        calls: Calls,
+        redactor: Redactor,
+        tools: Mapping[str, ToolSpec],
+        resources: Mapping[str, ResourceSpec] | None = None,
+    ) -> None:
+        """`tools` are those that are offered, by name; `resources` by URI."""
         self._calls = calls
         self._redactor = redactor
         self._tools = tools
+        self._resources = resources or {}
+        self._served: Mapping[str, Callable[..., Awaitable[Any]]] = {
+            "tools/call": self.on_call_tool,
+            "tools/list": self.on_list_tools,
+            "resources/read": self.on_read_resource,
+            "resources/list": self.on_list_resources,
+            "prompts/get": self.on_get_prompt,
+        }
 
     async def __call__(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:  # noqa: ANN401 - as FastMCP declares it
         """Go straight to what is ours to answer; FastMCP's way there costs 30 us."""
-        if isinstance(context.message, Mapping):
+        # FastMCP asks for the resources with no more than an empty mapping.
+        if isinstance(context.message, Mapping) and context.method != "resources/list":
             return await self._on_raw_message(context, call_next)
-        match context.method:
-            case "tools/call":
-                return await self.on_call_tool(context, call_next)
-            case "resources/read":
-                return await self.on_read_resource(context, call_next)
-            case "prompts/get":
-                return await self.on_get_prompt(context, call_next)
-            case "tools/list":
-                return await self.on_list_tools(context, call_next)
-            case _:
-                return await call_next(context)
+        serve = self._served.get(context.method or "")
+        return await (call_next(context) if serve is None else serve(context, call_next))
 
     async def on_call_tool(
         self,
@@ -161,9 +169,25 @@ class CallMiddleware(Middleware):
         context: MiddlewareContext[mt.ReadResourceRequestParams],
         call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Serve a resource read; FastMCP words its errors."""
-        call = _call(context, "mcp.resources/read", {"uri": str(context.message.uri)})
+        """Serve a resource read; FastMCP words its errors. An older scheme names the same ones."""
+        sent = str(context.message.uri)
+        call = _call(context, "mcp.resources/read", {"uri": sent})
+        if not self._is_readable(uri := canonical(sent), context):
+            call_next = _find_nothing
+        elif uri != sent:
+            context = context.copy(message=context.message.model_copy(update={"uri": uri}))
         return await self._pass_on(call, context, call_next)
+
+    async def on_list_resources(
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Resource]]
+    ) -> Sequence[Resource]:
+        """List what the request's address and its caller's scopes leave of the resources."""
+        resources = await call_next(context)
+        return [found for found in resources if self._is_readable(str(found.uri), context)]
+
+    def _is_readable(self, uri: str, context: MiddlewareContext[Any]) -> bool:
+        spec = self._resources.get(uri)
+        return spec is None or _is_shown(spec, context)
 
     async def on_get_prompt(
         self,
@@ -205,14 +229,18 @@ class CallMiddleware(Middleware):
             raise protocol_error(error, call.call_id, self._redactor) from None
 
 
-def _is_shown(spec: ToolSpec, context: MiddlewareContext[Any]) -> bool:
-    """Say whether a tool is there for this request; one that is not is like one never heard of.
+def _is_shown(spec: ToolSpec | ResourceSpec, context: MiddlewareContext[Any]) -> bool:
+    """Say whether a thing is there for this request; one that is not is like one never heard of.
 
     A caller that may not use a tool learns nothing from its refusal that it could act on, and a
     model that is shown a tool will try it.
     """
     chosen = chosen_toolsets(context)
     return spec.scope in caller_of(context).scopes and (chosen is None or spec.toolset in chosen)
+
+
+async def _find_nothing(context: MiddlewareContext[Any]) -> ResourceResult:
+    raise NotFoundError(f"Unknown resource: {str(context.message.uri)!r}")
 
 
 def _render_foreign(answer: object) -> Rendered:

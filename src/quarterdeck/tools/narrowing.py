@@ -52,14 +52,22 @@ def caller_of(context: MiddlewareContext[Any]) -> Caller:
     What does not come over HTTP comes from a process of the owner's; what comes over HTTP
     and past the gate comes from nobody.
     """
-    http = _http_scope(context)
-    return OWNER if http is None else _carried(http)
+    return caller_at(_request(context))
+
+
+def caller_at(request: Any) -> Caller:  # noqa: ANN401 - Starlette's, or nothing
+    """Return who sent an HTTP request; what came otherwise has none."""
+    return OWNER if request is None else _carried(request.scope)
 
 
 def _http_scope(context: MiddlewareContext[Any]) -> Scope | None:
-    mcp_request = context.fastmcp_context and context.fastmcp_context.request_context
-    request = mcp_request.request if mcp_request else None
+    request = _request(context)
     return None if request is None else request.scope
+
+
+def _request(context: MiddlewareContext[Any]) -> Any:  # noqa: ANN401 - Starlette's, or nothing
+    mcp_request = context.fastmcp_context and context.fastmcp_context.request_context
+    return mcp_request.request if mcp_request else None
 
 
 def _carried(scope: Scope) -> Caller:

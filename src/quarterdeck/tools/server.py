@@ -22,8 +22,9 @@ from quarterdeck.tools.meta import ResourceRow, ResourceTemplateRow, meta_tools
 from quarterdeck.tools.projects import project_tools
 from quarterdeck.tools.questions import question_tools
 from quarterdeck.tools.registry import ToolSpec
+from quarterdeck.tools.resources import ResourceSpec, all_resources, listed_resource
 from quarterdeck.tools.tasks import task_tools
-from quarterdeck.tools.texts import ToolText, load_texts
+from quarterdeck.tools.texts import ToolText, load_resource_texts, load_texts
 from quarterdeck.tools.traces import trace_tools
 
 INSTRUCTIONS = (
@@ -53,29 +54,33 @@ class Offer:
     toolsets: Sequence[str] = ("all",)
     read_only: bool = False
 
-    def includes(self, spec: ToolSpec) -> bool:
-        """Return whether a tool is part of the offer."""
-        if self.read_only and spec.effect is not Effect.READ:
+    def includes(self, spec: ToolSpec | ResourceSpec) -> bool:
+        """Return whether a tool or a resource is part of the offer."""
+        if self.read_only and isinstance(spec, ToolSpec) and spec.effect is not Effect.READ:
             return False
         return "all" in self.toolsets or spec.toolset in self.toolsets
 
 
 def build_server(services: Services, offer: Offer | None = None) -> FastMCP[Any]:
     """Return a server that serves both protocol eras on any transport."""
-    offered: dict[str, ToolSpec] = {}
+    offer, offered = offer or Offer(), dict[str, ToolSpec]()
+    resources = {spec.uri: spec for spec in all_resources(services.fleet) if offer.includes(spec)}
     server: FastMCP[Any] = FastMCP(
         "quarterdeck",
         version=__version__,
         instructions=INSTRUCTIONS,
-        middleware=[CallMiddleware(services.calls, services.redactor, offered)],
+        middleware=[CallMiddleware(services.calls, services.redactor, offered, resources)],
         on_duplicate="error",
         mask_error_details=True,
     )
     texts = load_texts()
     for spec in all_tools(services, server):
-        if (offer or Offer()).includes(spec):
+        if offer.includes(spec):
             offered[spec.name] = spec
             server.add_tool(listed(spec, texts[spec.name]))
+    resource_texts = load_resource_texts()
+    for resource in resources.values():
+        server.add_resource(listed_resource(resource, resource_texts[resource.uri]))
 
     def schema_of(name: str) -> Mapping[str, Any] | None:
         return offered[name].input_schema if name in offered else None
@@ -136,10 +141,10 @@ def _described(schema: Mapping[str, Any], text: ToolText) -> dict[str, Any]:
 async def _resources(
     server: FastMCP[Any],
 ) -> tuple[list[ResourceRow], list[ResourceTemplateRow]]:
-    """Return what the server lists, from its live registry."""
+    """Return what the server lists for this caller, from its live registry."""
     resources = [
         ResourceRow(uri=str(found.uri), name=found.name, description=found.description)
-        for found in await server.list_resources(run_middleware=False)
+        for found in await server.list_resources()
     ]
     templates = [
         ResourceTemplateRow(

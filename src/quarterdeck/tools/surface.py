@@ -12,8 +12,9 @@ from pydantic import BaseModel
 
 from quarterdeck.overrides.model import Overrides
 from quarterdeck.overrides.surface import Surface
+from quarterdeck.tools.resources import all_resources, listed_resource
 from quarterdeck.tools.server import Services, all_tools, listed
-from quarterdeck.tools.texts import load_texts
+from quarterdeck.tools.texts import load_resource_texts, load_texts
 from quarterdeck.tools.wording import (
     in_words,
     prompt_in_words,
@@ -66,17 +67,25 @@ class Components:
 
 
 async def everything(services: Services, server: FastMCP[Any]) -> Components:
-    """Return all tools there are, whatever the server offers of them, and all it has beside."""
+    """Return all there is of ours, whatever the server offers of it, and all it has beside."""
     texts, providers = load_texts(), server.providers
     ours = [listed(spec, texts[spec.name]) for spec in all_tools(services, server)]
     names = {tool.name for tool in ours}
     added = [tool for one in providers for tool in await one.list_tools()]
     return Components(
         tools=[*ours, *(tool for tool in added if tool.name not in names)],
-        resources=[found for one in providers for found in await one.list_resources()],
+        resources=await _resources(services, server),
         templates=[found for one in providers for found in await one.list_resource_templates()],
         prompts=[found for one in providers for found in await one.list_prompts()],
     )
+
+
+async def _resources(services: Services, server: FastMCP[Any]) -> list[Resource]:
+    texts = load_resource_texts()
+    ours = [listed_resource(spec, texts[spec.uri]) for spec in all_resources(services.fleet)]
+    uris = {str(resource.uri) for resource in ours}
+    added = [found for one in server.providers for found in await one.list_resources()]
+    return [*ours, *(resource for resource in added if str(resource.uri) not in uris)]
 
 
 def _wire(entry: BaseModel) -> dict[str, Any]:

@@ -25,24 +25,37 @@ class ToolText(BaseModel):
     arguments: Mapping[str, ArgumentText] = {}
 
 
+class ResourceText(BaseModel):
+    """What a model reads about a resource."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    title: str
+    description: str
+
+
 class Texts(BaseModel):
     """One file of texts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tools: Mapping[str, ToolText]
+    resources: Mapping[str, ResourceText] = {}
 
 
 def load_texts() -> dict[str, ToolText]:
     """Return the texts of all tools of the package."""
-    texts: dict[str, ToolText] = {}
-    for document in _documents():
-        texts |= Texts.model_validate(yaml.safe_load(document)).tools
-    return texts
+    return {name: text for file in _files() for name, text in file.tools.items()}
 
 
-def _documents() -> Iterator[str]:
+def load_resource_texts() -> dict[str, ResourceText]:
+    """Return the texts of all resources of the package, by URI."""
+    return {uri: text for file in _files() for uri, text in file.resources.items()}
+
+
+def _files() -> Iterator[Texts]:
     folder = files("quarterdeck.tools") / "texts"
     for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".yaml"):
-            yield file.read_text(encoding="utf-8")
+            yield Texts.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))

@@ -28,7 +28,7 @@ class Words:
         self._server = server
         self._path = path
         self._wording = Wording()
-        self._changes = Changes(server)
+        self.changes = Changes(server)
         self._one_at_a_time = anyio.Lock()
         server.add_transform(self._wording)
 
@@ -50,7 +50,7 @@ class Words:
     async def reload(self) -> list[Finding]:
         """Load the file again, and tell clients."""
         warnings = await self.load()
-        await self._changes.announce()
+        await self.changes.announce()
         logger.info("Loaded %s again", self._path)
         return warnings
 

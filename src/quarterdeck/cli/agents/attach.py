@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from quarterdeck.cli.agents.conversation import Conversation, Heard, Interrupted, Typed
 from quarterdeck.cli.agents.options import AgentName
 from quarterdeck.cli.agents.typed import listen_to_stdin
-from quarterdeck.cli.fleet import WAIT_SECONDS, FleetClient, Reply, fleet_of
+from quarterdeck.cli.fleet import HEAR_SECONDS, FleetClient, Reply, fleet_of
 from quarterdeck.cli.options import Injected
 from quarterdeck.cli.render import remark
 
@@ -81,7 +81,7 @@ async def _follow(fleet: FleetClient, conversation: Conversation, seen: Reply, l
                 offset=seen["offset"],
                 state=seen["state"],
                 level=level,
-                wait_seconds=WAIT_SECONDS,
+                wait_seconds=HEAR_SECONDS,
             )
             conversation.events.put_nowait(Heard(seen))
     except Exception as error:  # noqa: BLE001 - whoever waits for the conversation is told

@@ -5,13 +5,12 @@ from collections import deque
 from dataclasses import dataclass
 
 from quarterdeck.cli.agents.said import Printer, spoken
-from quarterdeck.cli.fleet import FleetClient, Reply
+from quarterdeck.cli.fleet import WORKING, FleetClient, Reply
 from quarterdeck.cli.questions import option_lines, option_typed
 from quarterdeck.cli.render import printable, remark
 from quarterdeck.errors import Conflict, QuarterdeckError
 
 INTERRUPTED = 130
-WORKING = frozenset({"pending", "starting", "busy", "canceling", "stopping", "deleting"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from quarterdeck.cli.agents.options import AgentName
 from quarterdeck.cli.agents.said import Printer, stamped
-from quarterdeck.cli.fleet import WAIT_SECONDS, FleetClient, Reply, fleet_of
+from quarterdeck.cli.fleet import HEAR_SECONDS, WORKING, FleetClient, Reply, fleet_of
 from quarterdeck.cli.options import AsJson, Injected
 
 
@@ -45,13 +45,15 @@ async def logs(
         )
         while True:
             for entry in answer["logs"]:
-                print(json.dumps(entry, ensure_ascii=False), flush=True) if as_json else (
+                if as_json:
+                    print(json.dumps(entry, ensure_ascii=False), flush=True)
+                else:
                     printer.show(entry)
-                )
+            if not follow or answer["status"] not in WORKING:
+                printer.end()
             if not follow:
-                break
+                return
             answer = await _more(fleet, name, answer, level)
-    printer.end()
 
 
 async def _more(fleet: FleetClient, name: str, seen: Reply, level: str) -> Reply:
@@ -62,5 +64,5 @@ async def _more(fleet: FleetClient, name: str, seen: Reply, level: str) -> Reply
         seq=seen["seq"],
         offset=seen["offset"],
         level=level.upper(),
-        wait_seconds=WAIT_SECONDS,
+        wait_seconds=HEAR_SECONDS,
     )

@@ -16,13 +16,19 @@ async def install(
 ) -> None:
     """Install one version of a package with all it needs into `folder`.
 
-    Its install scripts are not run: none of the agents needs them, and they could do anything.
+    No install scripts are run, of whatever it needs neither: they could do anything.
     """
     npm = _npm(package, needs)
     options = ("--no-audit", "--no-fund", "--ignore-scripts", "--save-exact")
     await run(
         [npm, "install", "--prefix", str(folder), *options, f"{package}@{version}"], package, say
     )
+
+
+async def run_script(folder: Path, package: str, script: str, say: Say) -> None:
+    """Run one script of an installed package, and of nothing else that came with it."""
+    node = shutil.which("node") or "node"
+    await run([node, str(folder / "node_modules" / package / script)], package, say)
 
 
 def program(folder: Path, name: str) -> Path:

@@ -1,0 +1,4 @@
+"""What the daemon does for commands, and for whom."""
+
+
+
