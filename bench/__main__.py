@@ -22,6 +22,7 @@ EXPERIMENTS = (
     "commits",
     "pruning",
     "metadata",
+    "fleet",
 )
 
 

@@ -385,7 +385,7 @@ def test_our_own_variable_wins_over_the_standard_one(home: Path) -> None:
         ("QUARTERDECK_SERVER_PROT", "QUARTERDECK_SERVER_PORT"),
         ("QUARTERDECK_PORT", "QUARTERDECK_SERVER_PORT"),
         ("QUARTERDECK_DB_URL", "QUARTERDECK_DATABASE_URL"),
-        ("QUARTERDECK_RETENTION", "QUARTERDECK_TRACE_RETENTION_DAYS"),
+        ("QUARTERDECK_MAX_TRACES", "QUARTERDECK_TRACE_MAX_TRACES"),
     ],
 )
 def test_an_unknown_variable_is_refused_with_the_closest(

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -25,6 +25,7 @@ from quarterdeck.services.agent_programs import AgentProgramService
 from quarterdeck.services.agents import AgentService
 from quarterdeck.services.archives import ArchiveService
 from quarterdeck.services.calls import Calls
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.crew import Crew, CrewParts
@@ -37,12 +38,14 @@ from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Elsewhere
 from quarterdeck.services.fleet import Fleet, Whereabouts
 from quarterdeck.services.fleet_services import FleetServices, handlers_of
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.memory import MemoryService
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService, Seeds
 from quarterdeck.services.questions import QuestionService
 from quarterdeck.services.recorder import Recorder
 from quarterdeck.services.recovery import Recovery
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.tokens import TokenService
 from quarterdeck.services.traces import TraceService
@@ -60,8 +63,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PRUNE_EVERY_SECONDS = 300
-# Others take a daemon for gone after a few of these.
-BEAT_EVERY_SECONDS = 5
+# A daemon is taken for gone when none of so many beats of its heart has come.
+BEATS = 6
 
 
 class SystemClock:
@@ -123,8 +126,9 @@ class Quarterdeck:
                 await self.daemons.stop()
 
     async def _keep_beating(self) -> None:
+        pause = self.settings.fleet.lost_seconds / BEATS
         while True:
-            await anyio.sleep(BEAT_EVERY_SECONDS)
+            await anyio.sleep(pause)
             try:
                 await self.daemons.beat()
             except Unavailable:
@@ -140,7 +144,15 @@ class Quarterdeck:
             except Exception:
                 # What goes wrong here must not end the server that it runs beside.
                 logger.exception("Could not prune traces; trying again later")
+            await self._clean()
             await anyio.sleep(PRUNE_EVERY_SECONDS)
+
+    async def _clean(self) -> None:
+        try:
+            await self.fleet.cleaning.run()
+        except Exception:
+            # As above: the server goes on.
+            logger.exception("Could not clean up after deleted agents; trying again later")
 
 
 @asynccontextmanager
@@ -215,7 +227,8 @@ def _build(
     )
     calls, daemons = Calls(store, recorder, clock, meter), SqlDaemonRepository()
     tokens = SqlTokenRepository()
-    here = Whereabouts(daemon_id, presence, daemons)
+    lost_after = timedelta(seconds=settings.fleet.lost_seconds)
+    here = Whereabouts(daemon_id, presence, daemons, lost_after)
     badges = Badges(store, tokens, clock)
     fleet = _fleet(settings, operations, projects, here, badges, redactor)
     elsewhere = Elsewhere(fleet.fleet, SqlCommandRepository(), calls)
@@ -242,10 +255,11 @@ def _build(
 
 
 class _Manned(NamedTuple):
-    """The fleet, and where its questions wait."""
+    """The fleet, where its questions wait, and what tells that an agent said something."""
 
     fleet: Fleet
     desk: QuestionDesk
+    heard: Changes
 
 
 def _fleet(
@@ -258,7 +272,8 @@ def _fleet(
 ) -> _Manned:
     from quarterdeck.repositories.agent_log_files import AgentLogFiles
     from quarterdeck.repositories.agent_programs import resolve_command
-    from quarterdeck.repositories.runtimes.local import LocalRuntime
+    from quarterdeck.repositories.runtimes.local import LocalRuntime, Owner
+    from quarterdeck.repositories.runtimes.patience import Patience
     from quarterdeck.repositories.sql.agent_log import SqlAgentLogRepository
     from quarterdeck.repositories.sql.agents import SqlAgentRepository
     from quarterdeck.repositories.sql.questions import SqlQuestionRepository
@@ -270,33 +285,44 @@ def _fleet(
     )
     limits = LogLimits(entries=settings.fleet.log_entries, size=settings.fleet.log_bytes)
     log = LogWriter(store, rows.log, AgentLogFiles(settings.home), clock, limits)
-    changes = Changes()
+    changes, heard = Changes(), Changes()
+    log.on_written = heard.tell
     desk = QuestionDesk(store, rows.questions, clock, log, changes, here.daemon_id)
     local = LocalRuntime(
         settings.home,
-        node=here.node_id,
+        owner=Owner(here.node_id, here.daemon_id, here.presence.is_alive),
         environment=os.environ,
         command_of=lambda role: resolve_command(role, settings.home),
+        patience=Patience(handshake_seconds=settings.fleet.handshake_seconds),
     )
     runtimes = {local.kind: local}
     records = TaskRecords(rows, clock, redactor)
     parts = CrewParts(store, clock, rows, log, desk, changes, records, runtimes, badges)
-    return _Manned(Fleet(operations, rows, Crew(parts), projects, runtimes, here), desk)
+    crew = Crew(parts, first_pause=settings.fleet.restart_seconds)
+    return _Manned(Fleet(operations, rows, crew, projects, runtimes, here), desk, heard)
 
 
 def _fleet_services(
     settings: Settings, manned: _Manned, elsewhere: Elsewhere, redactor: Redactor
 ) -> FleetServices:
-    fleet, desk = manned
+    from quarterdeck.repositories.housekeeping import HomeHousekeeping
+
+    fleet, desk, heard = manned
     questions = QuestionService(fleet, elsewhere, desk)
+    retention = timedelta(days=settings.fleet.retention_days)
     services = FleetServices(
         projects=fleet.projects,
         agents=AgentService(fleet, elsewhere),
         tasks=TaskService(fleet, elsewhere),
         logs=AgentLogService(fleet, redactor),
+        following=LogFollowingService(fleet, redactor, heard),
         questions=questions,
         waiting=WaitService(fleet, questions, asks_clients=settings.fleet.ask_clients),
         diffs=DiffService(fleet, elsewhere, redactor),
+        spending=SpendingService(fleet),
+        cleaning=CleaningService(
+            fleet, elsewhere.commands, HomeHousekeeping(settings.home), retention
+        ),
     )
     elsewhere.handlers = handlers_of(services)
     return services

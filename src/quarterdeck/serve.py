@@ -23,12 +23,15 @@ from quarterdeck.cli.logs import take_over
 from quarterdeck.daemon.address import Address, held_for_life, withdraw
 from quarterdeck.daemon.address import announce as declare
 from quarterdeck.daemon.key import ensure_key
+from quarterdeck.domain.access import Caller
 from quarterdeck.errors import Unavailable
 from quarterdeck.homes import prepare_home
 from quarterdeck.http_server import HttpServer, base_url, listen
 from quarterdeck.overrides.reading import read_metadata
 from quarterdeck.overrides.surface import Surface
 from quarterdeck.settings import DatabaseSettings, ServerSettings, Settings, TelemetrySettings
+from quarterdeck.tools.commanding import Commanded, Commanding
+from quarterdeck.tools.commands import commanded
 from quarterdeck.tools.narrowing import Narrowed
 from quarterdeck.tools.resources import QUESTIONS
 from quarterdeck.tools.server import Offer, Services, build_server
@@ -36,6 +39,7 @@ from quarterdeck.tools.stdio import readable_stdin
 from quarterdeck.tools.surface import everything
 from quarterdeck.tools.words import Words
 from quarterdeck.web.app import About, Attempts, Endpoints, ListedTool, Locks, build_web
+from quarterdeck.web.commands import Asked, command_route
 from quarterdeck.web.control import Control
 from quarterdeck.web.metrics import metrics_route
 
@@ -120,7 +124,11 @@ async def _http_server(
         Locks(key, deck.tokens.identify, attempts),
         about,
         deck.redactor,
-        routes=[*control.routes(), metrics_route(_measured(metrics, deck, attempts))],
+        routes=[
+            *control.routes(),
+            command_route(_carrying_out(deck)),
+            metrics_route(_measured(metrics, deck, attempts)),
+        ],
         allowed_hosts=settings.names,
     )
     server = HttpServer(web, drained=deck.calls.until_idle, drain_seconds=settings.drain_seconds)
@@ -131,6 +139,17 @@ async def _http_server(
 def _keep_telling(deck: Quarterdeck, words: Words) -> None:
     questions = deck.fleet.questions.changes()
     deck.crew.spawn(words.changes.announce_each(questions, QUESTIONS))
+
+
+def _carrying_out(deck: Quarterdeck) -> Callable[[Asked, Caller], Awaitable[str]]:
+    """Return what does what commands ask for."""
+    commanding = Commanding(deck.calls, commanded(deck.fleet))
+
+    async def carry_out(asked: Asked, caller: Caller) -> str:
+        command = Commanded(asked.command, asked.tool, asked.arguments, asked.user)
+        return await commanding.run(command, caller)
+
+    return carry_out
 
 
 def _measured(

@@ -248,6 +248,23 @@ class FleetSettings(Section):
         le=3650,
         description="Days that the history of a deleted agent is kept.",
     )
+    handshake_seconds: int = Field(
+        default=60, ge=1, le=3600, description="Seconds that an agent may take to answer first."
+    )
+    restart_seconds: float = Field(
+        default=1.0,
+        ge=0.01,
+        le=3600,
+        description="Seconds before an agent that broke down is started again. They double each"
+        " time, up to a minute or to this; after five starts in a row it stays as it is.",
+    )
+    lost_seconds: float = Field(
+        default=30.0,
+        ge=1,
+        le=3600,
+        description="Seconds after which a daemon on another machine that does not say that it is"
+        " alive is taken for gone. It says so six times as often.",
+    )
     ask_clients: bool = Field(
         default=True,
         description="Ask the person at the MCP client that waits for an agent what the agent asks,"
@@ -272,7 +289,7 @@ class ShownSetting(NamedTuple):
     """One setting as people may see it: passwords are masked."""
 
     key: str
-    value: str | int | tuple[str, ...] | None
+    value: str | float | tuple[str, ...] | None
     origin: str
 
 
@@ -390,7 +407,7 @@ class Settings(BaseSettings):
                     text = value if isinstance(value, str) else dump(value)
                     yield ShownSetting(f"{table}.{name}.{key}", text, self._origins[table])
 
-    def _value(self, key: str) -> Path | SecretStr | str | int | tuple[str, ...] | None:
+    def _value(self, key: str) -> Path | SecretStr | str | float | tuple[str, ...] | None:
         section, _, name = key.rpartition(".")
         return getattr(getattr(self, section) if section else self, name)
 
@@ -465,7 +482,7 @@ def _keys_among(env: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _as_flag(key: str, value: Path | SecretStr | str | int | tuple[str, ...] | None) -> str:
+def _as_flag(key: str, value: Path | SecretStr | str | float | tuple[str, ...] | None) -> str:
     if value is True:
         return flag_name(key)
     return f"{flag_name(key)}={','.join(value) if isinstance(value, tuple) else value}"

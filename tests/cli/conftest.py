@@ -11,6 +11,8 @@ import pytest
 from quarterdeck.__main__ import Installed
 from quarterdeck.cli.main import run
 from quarterdeck.cli.program import Program
+from tests.support.fleets import CommandedFleet
+from tests.support.servers import kill_daemon
 
 
 class Finished(NamedTuple):
@@ -57,3 +59,13 @@ def cli(capsys: pytest.CaptureFixture[str]) -> CommandLine:
         return Finished(code, printed.out, printed.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandedFleet]:
+    """One daemon for all tests that command agents; the first command starts it."""
+    home = tmp_path_factory.mktemp("fleet")
+    try:
+        yield CommandedFleet(home)
+    finally:
+        kill_daemon(home)

@@ -64,7 +64,7 @@ def test_a_home_that_is_not_there_is_healthy_and_stays_away(cli: CommandLine, ho
     lines = finished.out.splitlines()
     assert [line.split()[:2] for line in lines[: len(NAMES)]] == [["ok", name] for name in NAMES]
     assert "does not exist yet" in finished.out
-    assert "offers 9 tools" in finished.out
+    assert "offers 24 tools" in finished.out
     assert lines[-1] == "Everything is as it should be"
     assert not home.exists()
 

@@ -463,7 +463,7 @@ async def test_a_pruned_trace_leaves_nothing(database: Database) -> None:
 async def test_processes_are_running_until_they_are_noted_as_ended(database: Database) -> None:
     def decide(tx: Transaction) -> None:
         for daemon_id, node_id in (("a", "node"), ("b", "node"), ("c", "elsewhere")):
-            database.daemons.add(tx, daemon_id, node_id, NOON)
+            database.daemons.add(tx, daemon_id, node_id, "host", NOON)
         database.daemons.remove(tx, "a")
         database.daemons.remove(tx, "never started")
 

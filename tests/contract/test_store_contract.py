@@ -61,13 +61,15 @@ async def test_an_exception_leaves_nothing_of_its_decision_and_all_of_the_others
 async def test_of_32_writers_at_once_the_one_that_breaks_a_constraint_fails_alone(
     database: Database,
 ) -> None:
-    await database.store.write(lambda tx: database.daemons.add(tx, "daemon-17", "node", NOON))
+    await database.store.write(
+        lambda tx: database.daemons.add(tx, "daemon-17", "node", "host", NOON)
+    )
     refused: list[int] = []
 
     async def write(number: int) -> None:
         def decide(tx: Transaction) -> None:
             database.put(tx, f"key-{number:02}", {"word": f"w{number}"})
-            database.daemons.add(tx, f"daemon-{number}", "node", NOON)
+            database.daemons.add(tx, f"daemon-{number}", "node", "host", NOON)
 
         try:
             await database.store.write(decide)

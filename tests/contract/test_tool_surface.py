@@ -24,6 +24,21 @@ from tests.requirements import requirement
 SNAPSHOTS = Path(__file__).parent / "toolsnaps"
 TEXTS = Path(texts.__file__).parent / "texts"
 TOOLS = {
+    "list_agent_projects": "fleet",
+    "list_agent_roles": "fleet",
+    "list_agents": "fleet",
+    "show_agent": "fleet",
+    "create_agent": "fleet",
+    "delete_agent": "fleet",
+    "restart_agent": "fleet",
+    "wait_for_agent": "fleet",
+    "show_agent_diff": "fleet",
+    "start_agent_task": "fleet",
+    "cancel_agent_task": "fleet",
+    "show_agent_task_history": "fleet",
+    "show_agent_log": "fleet",
+    "question_list": "fleet",
+    "question_answer": "fleet",
     "memory_store": "memory",
     "memory_retrieve": "memory",
     "memory_search": "memory",
@@ -34,7 +49,98 @@ TOOLS = {
     "trace_analyze": "trace",
     "mcp_list_resources": "meta",
 }
-WRITING = {"memory_store": "Changes the shared memory", "memory_delete": "cannot be undone"}
+WRITING = {
+    "create_agent": "Changes the fleet",
+    "delete_agent": "cannot be undone",
+    "restart_agent": "Changes the agent's process",
+    "start_agent_task": "Changes the agent to busy",
+    "cancel_agent_task": "Changes the task to canceled",
+    "question_answer": "Changes the question to answered",
+    "memory_store": "Changes the shared memory",
+    "memory_delete": "cannot be undone",
+}
+# Lookups take any agent's name, also of those that are not in the fleet and may be longer.
+AGENT = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 50,
+    "pattern": "^[a-zA-Z0-9][a-zA-Z0-9_-]*$",
+}
+NAMED = {"type": "string", "minLength": 1, "maxLength": 100}
+TASK = {"type": "string", "minLength": 1, "maxLength": 100_000}
+ID = {"type": "string", "minLength": 1, "maxLength": 200}
+PAGE = {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1}
+PAGE_SIZE = {"type": "integer", "minimum": 1, "maximum": 100}
+STATUSES = [
+    "pending",
+    "starting",
+    "idle",
+    "busy",
+    "stopping",
+    "stopped",
+    "failed",
+    "canceling",
+    "canceled",
+    "deleting",
+    "deleted",
+]
+FLEET_LIMITS: dict[str, dict[str, Any]] = {
+    "list_agent_projects": {},
+    "list_agent_roles": {"project": NAMED},
+    "list_agents": {
+        "status_filter": {"type": "string", "enum": STATUSES},
+        "project_filter": NAMED,
+        "include_metadata": {"type": "boolean", "default": True},
+    },
+    "show_agent": {
+        "agent_name": AGENT,
+        "include_metadata": {"type": "boolean", "default": True},
+    },
+    "create_agent": {
+        "name": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 32,
+            "pattern": "^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$",
+        },
+        "project": NAMED,
+        "task": TASK,
+        "role": NAMED | {"default": "coder"},
+    },
+    "delete_agent": {"agent_name": AGENT},
+    "restart_agent": {"agent_name": AGENT},
+    "wait_for_agent": {
+        "agent_names": {"type": "array", "items": AGENT, "minItems": 1, "maxItems": 50},
+        "until": {"type": "string", "enum": ["idle", "changed", "question"], "default": "idle"},
+        "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 50, "default": 45},
+    },
+    "show_agent_diff": {"agent_name": AGENT, "page": PAGE},
+    "start_agent_task": {
+        "agent_name": AGENT,
+        "task_description": TASK,
+        "queue": {"type": "boolean", "default": False},
+    },
+    "cancel_agent_task": {"agent_name": AGENT},
+    "show_agent_task_history": {
+        "agent_name": AGENT,
+        "page": PAGE,
+        "page_size": PAGE_SIZE | {"default": 20},
+    },
+    "show_agent_log": {
+        "agent_name": AGENT,
+        "page": PAGE,
+        "page_size": PAGE_SIZE | {"default": 1},
+    },
+    "question_list": {"agent_name": AGENT},
+    "question_answer": {
+        "question_id": ID,
+        "option_id": ID,
+        "kind": {
+            "type": "string",
+            "enum": ["allow_once", "allow_always", "reject_once", "reject_always"],
+        },
+    },
+}
 
 
 @pytest.fixture
@@ -147,7 +253,7 @@ async def test_the_limits_are_those_of_the_contract(listed: list[mt.Tool]) -> No
     few = {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}
     many = {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
     statuses = {"type": "string", "enum": ["success", "failure", "running"]}
-    expected = {
+    expected = FLEET_LIMITS | {
         "memory_store": {
             "key": key,
             "value": {"type": "object", "additionalProperties": True},
@@ -178,6 +284,21 @@ async def test_the_limits_are_those_of_the_contract(listed: list[mt.Tool]) -> No
 async def test_only_what_has_no_default_is_required(listed: list[mt.Tool]) -> None:
     required = {tool.name: tool.input_schema.get("required", []) for tool in listed}
     assert required == {
+        "list_agent_projects": [],
+        "list_agent_roles": ["project"],
+        "list_agents": [],
+        "show_agent": ["agent_name"],
+        "create_agent": ["name", "project", "task"],
+        "delete_agent": ["agent_name"],
+        "restart_agent": ["agent_name"],
+        "wait_for_agent": ["agent_names"],
+        "show_agent_diff": ["agent_name"],
+        "start_agent_task": ["agent_name", "task_description"],
+        "cancel_agent_task": ["agent_name"],
+        "show_agent_task_history": ["agent_name"],
+        "show_agent_log": ["agent_name"],
+        "question_list": [],
+        "question_answer": ["question_id"],
         "memory_store": ["key", "value"],
         "memory_retrieve": ["key"],
         "memory_search": ["query"],

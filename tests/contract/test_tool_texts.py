@@ -12,7 +12,8 @@ from quarterdeck.tools.texts import ToolText, load_texts
 TEXTS = load_texts()
 # Those that stand alone: nothing of ours comes before or after them.
 ALONE = {"mcp_list_resources"}
-NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+# What stands in quotes is a field or a value, not a tool.
+NAME = re.compile(r'(?<!")\b[a-z]+(?:_[a-z]+)+\b(?!")')
 
 
 @pytest.fixture(params=sorted(TEXTS))

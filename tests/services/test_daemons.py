@@ -32,7 +32,7 @@ async def leave_open(deck: Deck, clock: FixedClock, daemon_id: str, node_id: str
     call = Call(surface="mcp", name="mcp.build", input=None, call_id=f"of {daemon_id}")
     run = call.claim("x.build", started_at=clock.now(), ticks_us=clock.ticks_us())
     daemons = SqlDaemonRepository()
-    await store_of(deck).write(lambda tx: daemons.add(tx, daemon_id, node_id, clock.now()))
+    await store_of(deck).write(lambda tx: daemons.add(tx, daemon_id, node_id, "host", clock.now()))
     await store_of(deck).write(lambda tx: recorder.write_start(tx, run))
 
 

@@ -70,7 +70,7 @@ async def test_a_failing_decision_is_rolled_back_and_its_trace_is_kept(deck: Dec
     workshop.failure = Conflict("Changed my mind")
 
     def write(tx: Transaction) -> None:
-        SqlDaemonRepository().add(tx, "daemon", "node", NOON)
+        SqlDaemonRepository().add(tx, "daemon", "node", "host", NOON)
 
     before = all_rows(deck)["daemons"]
     with pytest.raises(Conflict):

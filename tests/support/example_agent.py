@@ -52,6 +52,7 @@ class ExampleAgent:
             "/plan": self._plan,
             "/write": self._write,
             "/ask": self._ask,
+            "/insist": self._insist,
             "/usage": self._spend,
             "/unknown": self._surprise,
             "/hang": self._hang,
@@ -115,11 +116,18 @@ class ExampleAgent:
         await self._update(acp.update_tool_call(call_id, status="completed"))
 
     async def _ask(self, title: str) -> None:
+        await self._say(f"permission: {await self._chosen(title)}")
+
+    async def _insist(self, title: str) -> None:
+        """As some do that cannot go on after a refusal."""
+        if await self._chosen(title) != "allow-once":
+            raise TurnEnded("cancelled")
+
+    async def _chosen(self, title: str) -> str:
         call = ToolCallUpdate(tool_call_id=uuid.uuid4().hex, title=title, kind="execute")
         answer = await self._client.request_permission(self._session, call, OPTIONS)
-        is_chosen = isinstance(answer.outcome, AllowedOutcome)
-        chosen = answer.outcome.option_id if is_chosen else "cancelled"
-        await self._say(f"permission: {chosen}")
+        outcome = answer.outcome
+        return outcome.option_id if isinstance(outcome, AllowedOutcome) else "cancelled"
 
     async def _spend(self, text: str) -> None:
         incoming, outgoing, cost = text.split()

@@ -14,7 +14,7 @@ import psutil
 from quarterdeck.domain.projects import Project
 from quarterdeck.domain.roles import Role
 from quarterdeck.ports.runtime import AgentSpec
-from quarterdeck.repositories.runtimes.local import LocalRuntime
+from quarterdeck.repositories.runtimes.local import LocalRuntime, Owner
 from quarterdeck.repositories.runtimes.patience import Patience
 from quarterdeck.testing.runtime_contract import RuntimeHarness
 from quarterdeck.testing.runtime_listener import RecordingListener
@@ -48,7 +48,7 @@ class LocalSite:
         listener = RecordingListener()
         runtime = LocalRuntime(
             self.home,
-            node=self.node,
+            owner=Owner(self.node),
             environment=self.environment,
             command_of=self._command_of,
             patience=self.patience,

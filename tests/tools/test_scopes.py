@@ -20,6 +20,14 @@ from tests.support.sites import Site, running, site
 from tests.support.workshop import Made, server_with
 
 READING = [
+    "list_agent_projects",
+    "list_agent_roles",
+    "list_agents",
+    "show_agent",
+    "wait_for_agent",
+    "show_agent_diff",
+    "show_agent_task_history",
+    "show_agent_log",
     "memory_retrieve",
     "memory_search",
     "memory_list",
@@ -28,7 +36,16 @@ READING = [
     "trace_analyze",
     "mcp_list_resources",
 ]
-WRITING = ["memory_store", "memory_delete"]
+WRITING = [
+    "create_agent",
+    "delete_agent",
+    "restart_agent",
+    "start_agent_task",
+    "cancel_agent_task",
+    "memory_store",
+    "memory_delete",
+]
+ASKING = ["question_list", "question_answer"]
 STORE = {"key": "k", "value": {"text": "ahoy"}}
 
 
@@ -59,13 +76,19 @@ async def test_a_token_that_reads_shows_and_runs_only_what_reads(here: Site, era
         assert (await client.answer("memory_list"))["total"] == 0
 
 
-@pytest.mark.parametrize("scope", [Scope.WRITE, Scope.ADMIN])
-async def test_a_token_that_writes_shows_and_runs_everything(
-    here: Site, era: Era, scope: Scope
+@pytest.mark.parametrize(
+    ("scope", "shown"),
+    [
+        (Scope.WRITE, {*READING, *WRITING}),
+        (Scope.ADMIN, {*READING, *WRITING, *ASKING}),
+    ],
+)
+async def test_a_token_that_writes_shows_and_runs_everything_but_answers(
+    here: Site, era: Era, scope: Scope, shown: set[str]
 ) -> None:
     token = await here.token("writer", scope)
     async with here.connected(token.secret, era) as client:
-        assert await names(client) == {*READING, *WRITING}
+        assert await names(client) == shown
         await client.answer("memory_store", **STORE)
         assert (await client.answer("memory_list"))["total"] == 1
 
@@ -74,6 +97,18 @@ async def test_approving_is_not_writing(here: Site, era: Era) -> None:
     token = await here.token("person", Scope.APPROVE)
     async with here.connected(token.secret, era) as client:
         assert await hides_writing(client)
+        assert set(ASKING) <= await names(client)
+        assert (await client.answer("question_list"))["total_count"] == 0
+
+
+async def test_writing_is_not_approving(here: Site, era: Era) -> None:
+    token = await here.token("worker", Scope.READ, Scope.WRITE)
+    async with here.connected(token.secret, era) as client:
+        for tool in ASKING:
+            error = (await client.call(tool, question_id="q", kind="allow_once")).error
+            assert (error["code"], error["message"]) == ("NOT_FOUND", f"Tool {tool!r} not found")
+            assert error["details"].get("closest") not in ASKING
+        assert not set(ASKING) & await names(client)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,27 @@ from quarterdeck.tools.server import Offer, build_server
 from tests.support.clients import Era, ToolClient, connected
 from tests.support.records import newest_trace, payload_of, root_traces
 
+FLEET = [
+    "list_agent_projects",
+    "list_agent_roles",
+    "list_agents",
+    "show_agent",
+    "create_agent",
+    "delete_agent",
+    "restart_agent",
+    "wait_for_agent",
+    "show_agent_diff",
+    "start_agent_task",
+    "cancel_agent_task",
+    "show_agent_task_history",
+    "show_agent_log",
+    "question_list",
+    "question_answer",
+]
 MEMORY = ["memory_store", "memory_retrieve", "memory_search", "memory_list", "memory_delete"]
 TRACE = ["trace_list", "trace_get", "trace_analyze"]
 META = ["mcp_list_resources"]
+ALL = FLEET + MEMORY + TRACE + META
 WRITING = {"memory_store", "memory_delete"}
 REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("memory_store", "memory.store", {"key": "k", "value": {}}),
@@ -29,13 +47,14 @@ async def names(client: ToolClient) -> list[str]:
 @pytest.mark.parametrize(
     ("toolsets", "offered"),
     [
-        (("all",), MEMORY + TRACE + META),
+        (("all",), ALL),
         (("memory",), MEMORY),
         (("trace", "meta"), TRACE + META),
-        (("trace", "all"), MEMORY + TRACE + META),
-        (("fleet",), []),
+        (("trace", "all"), ALL),
+        (("fleet",), FLEET),
+        (("guard",), []),
     ],
-    ids=["all", "one", "two", "all wins", "none of it yet"],
+    ids=["all", "one", "two", "all wins", "many", "none of it yet"],
 )
 async def test_only_the_named_toolsets_are_listed_and_can_be_called(
     deck: Deck, era: Era, toolsets: Sequence[str], offered: list[str]
@@ -43,12 +62,12 @@ async def test_only_the_named_toolsets_are_listed_and_can_be_called(
     server = build_server(deck.services, Offer(toolsets))
     async with connected(server, era) as client:
         assert await names(client) == offered
-        for tool in [tool for tool in MEMORY + TRACE + META if tool not in offered]:
+        for tool in [tool for tool in ALL if tool not in offered]:
             assert (await client.call(tool)).error["code"] == "NOT_FOUND"
         for tool in offered:
             reply = await client.call(tool, surprise=1)
             assert reply.error["code"] == "INVALID_INPUT"
-    assert len(await root_traces(deck)) == 9
+    assert len(await root_traces(deck)) == len(ALL)
 
 
 async def test_read_only_hides_and_refuses_everything_that_writes(deck: Deck, era: Era) -> None:

@@ -32,7 +32,7 @@ def path(*, invocation: Injected) -> None:
     print(find_config(home=invocation.home))
 
 
-def _as_text(value: str | int | tuple[str, ...] | None) -> str:
+def _as_text(value: str | float | tuple[str, ...] | None) -> str:
     if isinstance(value, tuple):
         return ",".join(value) or "(unset)"
     if isinstance(value, bool):

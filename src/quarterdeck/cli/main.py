@@ -58,6 +58,12 @@ COMMANDS = (
         "Keep Quarterdeck running, also after a restart of the machine.",
         "quarterdeck.cli.service:app",
     ),
+    Command(
+        "agents",
+        "Create agents, give them work, watch them, take what they made.",
+        "quarterdeck.cli.agents.app:app",
+    ),
+    Command("questions", "See and answer what agents ask.", "quarterdeck.cli.questions:app"),
     Command("projects", "See and change what agents work on.", "quarterdeck.cli.projects:app"),
     Command(
         "roles",
@@ -81,6 +87,11 @@ COMMANDS = (
     ),
     Command(
         "restore", "Replace everything that is kept by a backup.", "quarterdeck.cli.restore:restore"
+    ),
+    Command(
+        "clean",
+        "Remove what is left of agents that were deleted long ago.",
+        "quarterdeck.cli.clean:clean",
     ),
     Command(
         "doctor",

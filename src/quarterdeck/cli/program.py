@@ -123,12 +123,13 @@ class Invocation:
 
         async with self.program.open(self.loaded or self.settings()) as deck:
             call = Call(
-                surface="cli", name=f"cli.{name}", input=sent, actor=_user(), recorded=recorded
+                surface="cli", name=f"cli.{name}", input=sent, actor=user_name(), recorded=recorded
             )
             return await deck.calls.serve(call, lambda: body(deck))
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Return who typed the command, as traces name them."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):

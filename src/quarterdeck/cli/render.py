@@ -50,6 +50,11 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}Z"
 
 
+def when(at: str) -> str:
+    """Return a time of an answer to the second, in UTC."""
+    return moment(datetime.fromisoformat(at))
+
+
 def _escaped(text: str) -> str:
     if text.isprintable():
         return text

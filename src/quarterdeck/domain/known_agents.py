@@ -41,13 +41,8 @@ class KnownAgent:
     instructions_meta: tuple[str, ...] = ()
     # Variable with a folder of its own, in which it keeps conversations.
     state_variable: str | None = None
-    modes: tuple[str, ...] = ()
-    # Whether a mode is set by `session/set_mode`, or is a config option like the model.
-    mode_is_option: bool = False
     # Some say that they can load a session, and then cannot.
     loads_sessions: bool = True
-    # A turn ends as cancelled after a refused permission, though nobody cancelled it.
-    refusal_cancels: bool = False
     # Some stay when their stdin is closed, and have to be told by a signal.
     ends_with_stdin: bool = True
 
@@ -64,7 +59,6 @@ KNOWN_AGENTS = {
             # It offers to skip all questions otherwise, and then refuses to start as root.
             session_meta={"claudeCode": {"options": {"allowDangerouslySkipPermissions": False}}},
             instructions_meta=("systemPrompt", "append"),
-            modes=("default", "acceptEdits", "plan", "auto"),
         ),
         KnownAgent(
             name="codex",
@@ -72,8 +66,6 @@ KNOWN_AGENTS = {
             command=("codex-acp",),
             package=Package("npm", "@agentclientprotocol/codex-acp", "2.6.0", (22,)),
             credentials=("OPENAI_API_KEY", "CODEX_API_KEY"),
-            modes=("read-only", "workspace-write", "agent", "agent-full-access"),
-            refusal_cancels=True,
             ends_with_stdin=False,
         ),
         KnownAgent(
@@ -82,7 +74,6 @@ KNOWN_AGENTS = {
             command=("gemini", "--acp"),
             package=Package("npm", "@google/gemini-cli", "0.61.0", (22,)),
             credentials=("GEMINI_API_KEY",),
-            modes=("default", "autoEdit", "yolo", "plan"),
             loads_sessions=False,
         ),
         KnownAgent(
@@ -93,8 +84,6 @@ KNOWN_AGENTS = {
             # It asks nothing unless it is told to.
             environment={"OPENCODE_PERMISSION": '{"bash":"ask","edit":"ask"}'},
             credentials=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"),
-            modes=("build", "plan"),
-            mode_is_option=True,
         ),
         # No package of it is known to work: what is on PATH is used.
         KnownAgent(

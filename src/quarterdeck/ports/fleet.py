@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from quarterdeck.domain.agent_log import LogEntry
 from quarterdeck.domain.agents import Agent, AgentStatus
@@ -11,21 +11,27 @@ from quarterdeck.domain.questions import Question
 from quarterdeck.domain.tasks import Task, Usage
 from quarterdeck.ports.store import Transaction
 
+T = TypeVar("T")
 
-class AgentRepository(Protocol):
+
+class ById(Protocol[T]):
+    """Things with an id that are kept as a whole."""
+
+    def add(self, tx: Transaction, thing: T, /) -> None:
+        """Keep a new one; nothing that must differ may be the same as in one that is there."""
+        ...
+
+    def save(self, tx: Transaction, thing: T, /) -> None:
+        """Write one over itself, after it was found in the same transaction."""
+        ...
+
+    def find(self, tx: Transaction, its_id: str, /) -> T | None:
+        """Return the one with this id, or `None`."""
+        ...
+
+
+class AgentRepository(ById[Agent], Protocol):
     """Agents, those that were deleted included until they are cleaned away."""
-
-    def add(self, tx: Transaction, agent: Agent) -> None:
-        """Keep a new agent, whose name no living one has."""
-        ...
-
-    def save(self, tx: Transaction, agent: Agent) -> None:
-        """Write an agent over itself, after it was found in the same transaction."""
-        ...
-
-    def find(self, tx: Transaction, agent_id: str) -> Agent | None:
-        """Return the agent with this id, deleted or not, or `None`."""
-        ...
 
     def find_named(self, tx: Transaction, name: str) -> Agent | None:
         """Return the living agent of this name, whatever its case; else the one deleted last."""
@@ -49,20 +55,8 @@ class Spending:
     usage: Usage
 
 
-class TaskRepository(Protocol):
+class TaskRepository(ById[Task], Protocol):
     """The tasks that agents were given."""
-
-    def add(self, tx: Transaction, task: Task) -> None:
-        """Keep a new task."""
-        ...
-
-    def save(self, tx: Transaction, task: Task) -> None:
-        """Write a task over itself, after it was found in the same transaction."""
-        ...
-
-    def find(self, tx: Transaction, task_id: str) -> Task | None:
-        """Return the task with this id, or `None`."""
-        ...
 
     def open_of(self, tx: Transaction, agent_id: str) -> Sequence[Task]:
         """Return the tasks of an agent that are queued or running, oldest first."""
@@ -123,20 +117,8 @@ class AgentLogRepository(Protocol):
         ...
 
 
-class QuestionRepository(Protocol):
+class QuestionRepository(ById[Question], Protocol):
     """What agents asked."""
-
-    def add(self, tx: Transaction, question: Question) -> None:
-        """Keep a new question."""
-        ...
-
-    def save(self, tx: Transaction, question: Question) -> None:
-        """Write a question over itself, after it was found in the same transaction."""
-        ...
-
-    def find(self, tx: Transaction, question_id: str) -> Question | None:
-        """Return the question with this id, or `None`."""
-        ...
 
     def open(self, tx: Transaction) -> Sequence[Question]:
         """Return the questions that wait for an answer, oldest first."""

@@ -25,14 +25,14 @@ class AgentLogService:
         """Return entries of an agent's log, newest first, a page at a time."""
 
         def look(tx: Transaction) -> ShowAgentLogResponse:
-            agent, rows = self._fleet.find_in(tx, name), self._fleet.rows.log
+            agent, rows = self._fleet.find_in(tx, name, or_deleted=True), self._fleet.rows.log
             span = rows.span(tx, agent.id)
             last = span.last - (page - 1) * page_size
             first = max(last - page_size + 1, span.first)
             entries = rows.entries(tx, agent.id, first, last)
             return ShowAgentLogResponse(
                 agent_name=agent.name,
-                logs=[self._detail(entry) for entry in entries],
+                logs=[detail_of(entry, self._redactor.text(entry.message)) for entry in entries],
                 total_count=span.count,
                 page=page,
                 page_size=page_size,
@@ -43,12 +43,14 @@ class AgentLogService:
 
         return await op.read(look)
 
-    def _detail(self, entry: LogEntry) -> LogEntryDetail:
-        return LogEntryDetail(
-            timestamp=entry.at,
-            message=self._redactor.text(entry.message),
-            level=entry.level.value,
-            role=entry.role.value,
-            kind=entry.kind.value,
-            seq=entry.seq,
-        )
+
+def detail_of(entry: LogEntry, message: str) -> LogEntryDetail:
+    """Return an entry as it is shown, with `message` as it may be."""
+    return LogEntryDetail(
+        timestamp=entry.at,
+        message=message,
+        level=entry.level.value,
+        role=entry.role.value,
+        kind=entry.kind.value,
+        seq=entry.seq,
+    )

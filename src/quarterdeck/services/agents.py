@@ -33,6 +33,8 @@ from quarterdeck.services.operation import Operation, operation
 # The deletion goes on beyond this; who asked for it need not wait for a large workspace.
 DELETE_SECONDS = 20.0
 LOCAL = "local"
+# Behind the task that an agent is at, as far as anybody looks.
+MOST_QUEUED = 1000
 
 
 class AgentService:
@@ -43,6 +45,7 @@ class AgentService:
         self.operations = fleet.operations
         self._fleet = fleet
         self._elsewhere = elsewhere
+        self._removals: dict[str, asyncio.Task[Saved | None]] = {}
 
     @operation("agent.create", Effect.WRITE, long=True)
     async def create(
@@ -124,10 +127,11 @@ class AgentService:
         if not self._fleet.is_ours(agent):
             asked = {"name": name}
             return await self._elsewhere.ask(agent, "restart", asked, RestartAgentResponse)
-        spec, runtime = await self._fleet.runtime_of(agent)
-        await self._fleet.crew.put_ashore(agent.id)
-        continued = await op.write(lambda tx: self._begin_again(tx, agent))
-        self._fleet.crew.launch(spec, runtime, is_new=spec.conversation is None)
+        async with self._fleet.crew.alone_with(agent.id):
+            spec, runtime = await self._fleet.runtime_of(agent)
+            await self._fleet.crew.put_ashore(agent.id)
+            continued = await op.write(lambda tx: self._begin_again(tx, agent))
+            self._fleet.crew.launch(spec, runtime, is_new=spec.conversation is None)
         more = f"; it goes on with: {_short(continued.message)}" if continued else ""
         return RestartAgentResponse(
             agent_name=agent.name,
@@ -149,12 +153,20 @@ class AgentService:
         return _deleted(agent, removal.result() if done else None, is_done=bool(done))
 
     def removal(self, agent: Agent) -> "asyncio.Task[Saved | None]":
-        """Remove an agent that was released; goes on when nobody waits for it."""
-        return self._fleet.crew.spawn(self._remove(agent))
+        """Remove an agent that was released; goes on when nobody waits for it.
+
+        Who asks again meanwhile waits for the same.
+        """
+        removal = self._removals.get(agent.id)
+        if removal is None:
+            removal = self._removals[agent.id] = self._fleet.crew.spawn(self._remove(agent))
+            removal.add_done_callback(lambda _: self._removals.pop(agent.id, None))
+        return removal
 
     async def _remove(self, agent: Agent) -> Saved | None:
         try:
-            saved = await self._fleet.crew.remove(*self._fleet.berth_of(agent))
+            async with self._fleet.crew.alone_with(agent.id):
+                saved = await self._fleet.crew.remove(*self._fleet.berth_of(agent))
         except Exception as error:
             await self._note(agent, AgentStatus.DELETING, f"it could not be deleted: {error}")
             raise
@@ -235,16 +247,7 @@ class AgentService:
         found = rows.agents.find(tx, agent.id)
         if found is None or found.status in RELEASED:
             raise AgentNotFound(agent.name)
-        newest = rows.tasks.newest_of(tx, agent.id)
-        for task in rows.tasks.open_of(tx, agent.id):
-            if task.state is TaskState.RUNNING:
-                result = "the agent was restarted"
-                canceled = replace(task, state=TaskState.CANCELED, result=result, ended_at=now)
-                rows.tasks.save(tx, canceled)
-        continued = None
-        if newest is not None and newest.state is TaskState.INTERRUPTED:
-            continued = replace(newest, state=TaskState.QUEUED, ended_at=None, result=None)
-            rows.tasks.save(tx, continued)
+        continued = self._task_to_continue(tx, found)
         starting = replace(
             found,
             status=AgentStatus.STARTING,
@@ -253,6 +256,25 @@ class AgentService:
             daemon_id=self._fleet.here.daemon_id,
         )
         rows.agents.save(tx, starting)
+        return continued
+
+    def _task_to_continue(self, tx: Transaction, agent: Agent) -> Task | None:
+        """Queue again what was cut off; a task that runs now ends with the process it runs in."""
+        rows, now = self._fleet.rows, self.operations.clock.now()
+        newest = rows.tasks.page(tx, agent.id, offset=0, limit=MOST_QUEUED)
+        last = next((task for task in newest if task.state is not TaskState.QUEUED), None)
+        if last is None:
+            return None
+        is_cut_off = agent.daemon_id != self._fleet.here.daemon_id
+        if last.state is TaskState.RUNNING and not is_cut_off:
+            result = "the agent was restarted"
+            canceled = replace(last, state=TaskState.CANCELED, result=result, ended_at=now)
+            rows.tasks.save(tx, canceled)
+            return None
+        if last.state not in {TaskState.RUNNING, TaskState.INTERRUPTED}:
+            return None
+        continued = replace(last, state=TaskState.QUEUED, ended_at=None, result=None)
+        rows.tasks.save(tx, continued)
         return continued
 
     def _release(self, tx: Transaction, agent: Agent) -> None:

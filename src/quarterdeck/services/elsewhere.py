@@ -39,7 +39,7 @@ class Elsewhere:
     def __init__(self, fleet: Fleet, commands: CommandRepository, calls: Calls) -> None:
         """`handlers` are given before the first command is taken."""
         self._fleet = fleet
-        self._commands = commands
+        self.commands = commands
         self._calls = calls
         self._store = fleet.operations.store
         self.handlers: Mapping[str, Handler] = {}
@@ -64,20 +64,20 @@ class Elsewhere:
 
         def ask(tx: Transaction) -> None:
             self._fleet.owner(tx, agent)
-            self._commands.add(tx, command)
+            self.commands.add(tx, command)
 
         await self._store.write(ask)
         try:
             return answer.model_validate_json(await self._answer(agent, command))
         finally:
-            await self._store.write(lambda tx: self._commands.remove(tx, command.id))
+            await self._store.write(lambda tx: self.commands.remove(tx, command.id))
 
     async def serve(self) -> None:
         """Do what others ask, until cancelled."""
         daemon_id = self._fleet.here.daemon_id
         while True:
             try:
-                waiting = await self._store.read(lambda tx: self._commands.waiting(tx, daemon_id))
+                waiting = await self._store.read(lambda tx: self.commands.waiting(tx, daemon_id))
                 for command in waiting:
                     await self._take(command)
             except Unavailable:
@@ -89,7 +89,7 @@ class Elsewhere:
         while waited < ANSWER_SECONDS:
             await asyncio.sleep(POLL_SECONDS)
             waited += POLL_SECONDS
-            found = await self._store.read(lambda tx: self._commands.find(tx, command.id))
+            found = await self._store.read(lambda tx: self.commands.find(tx, command.id))
             if found is None or (found.taken_at is None and waited > TAKEN_SECONDS):
                 break
             if found.error is not None:
@@ -106,7 +106,7 @@ class Elsewhere:
 
     async def _take(self, command: Command) -> None:
         now = self._fleet.operations.clock.now()
-        if not await self._store.write(lambda tx: self._commands.take(tx, command.id, now)):
+        if not await self._store.write(lambda tx: self.commands.take(tx, command.id, now)):
             return
         self._fleet.crew.spawn(self._carry_out(command))
 
@@ -125,4 +125,4 @@ class Elsewhere:
             answer = done.model_dump_json()
         except QuarterdeckError as refused:
             error = json.dumps(refused.body()["error"])
-        await self._store.write(lambda tx: self._commands.finish(tx, command.id, answer, error))
+        await self._store.write(lambda tx: self.commands.finish(tx, command.id, answer, error))

@@ -17,9 +17,6 @@ from quarterdeck.services.crew.rows import FleetRows
 from quarterdeck.services.operation import Operations
 from quarterdeck.services.projects import ProjectService
 
-# A daemon on another machine says that it is alive every few seconds.
-LOST_AFTER = timedelta(seconds=30)
-
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
@@ -28,6 +25,8 @@ class Whereabouts:
     daemon_id: str
     presence: Presence
     daemons: DaemonRepository
+    # A daemon on another machine that has not been seen for so long is gone.
+    lost_after: timedelta
 
     @property
     def node_id(self) -> str:
@@ -54,10 +53,10 @@ class Fleet:
         """
         return await self.operations.store.read(lambda tx: self.find_in(tx, name))
 
-    def find_in(self, tx: Transaction, name: str) -> Agent:
-        """Do what `find` does, inside a transaction."""
+    def find_in(self, tx: Transaction, name: str, *, or_deleted: bool = False) -> Agent:
+        """Do what `find` does, inside a transaction; what is past is known of deleted ones too."""
         agent = self.rows.agents.find_named(tx, checked_name_of(name))
-        if agent is None or agent.status is AgentStatus.DELETED:
+        if agent is None or (agent.status is AgentStatus.DELETED and not or_deleted):
             names = [other.name for other in self.rows.agents.list(tx)]
             raise AgentNotFound(name, names)
         return agent
@@ -124,7 +123,7 @@ class Fleet:
         daemon = self.here.daemons.find(tx, agent.daemon_id)
         if daemon is None:
             return "its daemon has ended"
-        if self.operations.clock.now() - daemon.seen_at <= LOST_AFTER:
+        if self.operations.clock.now() - daemon.seen_at <= self.here.lost_after:
             return None
         seen_at = daemon.seen_at.replace(microsecond=0).isoformat().replace("+00:00", "Z")
         return f"its daemon on {daemon.host!r} was last seen at {seen_at}"

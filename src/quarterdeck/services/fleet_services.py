@@ -8,10 +8,13 @@ from quarterdeck.domain.answer import Answer
 from quarterdeck.domain.questions import OptionKind
 from quarterdeck.services.agent_logs import AgentLogService
 from quarterdeck.services.agents import AgentService
+from quarterdeck.services.cleaning import CleaningService
 from quarterdeck.services.diffs import DiffService
 from quarterdeck.services.elsewhere import Handler
+from quarterdeck.services.log_following import LogFollowingService
 from quarterdeck.services.projects import ProjectService
 from quarterdeck.services.questions import QuestionService
+from quarterdeck.services.spending import SpendingService
 from quarterdeck.services.tasks import TaskService
 from quarterdeck.services.waiting import WaitService
 
@@ -24,9 +27,12 @@ class FleetServices:
     agents: AgentService
     tasks: TaskService
     logs: AgentLogService
+    following: LogFollowingService
     questions: QuestionService
     waiting: WaitService
     diffs: DiffService
+    spending: SpendingService
+    cleaning: CleaningService
 
 
 def handlers_of(services: FleetServices) -> Mapping[str, Handler]:

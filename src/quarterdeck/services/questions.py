@@ -49,7 +49,7 @@ class QuestionService:
             agent = self._fleet.find_in(tx, agent_name)
             return [question for question in questions if question.agent_id == agent.id]
 
-        rows = [_row(question) for question in await op.read(look)]
+        rows = [question_row(question) for question in await op.read(look)]
         return QuestionListResponse(questions=rows, total_count=len(rows))
 
     async def changes(self) -> AsyncGenerator[None]:
@@ -131,7 +131,8 @@ def _chosen(question: Question, option_id: str | None, kind: OptionKind | None) 
     return chosen
 
 
-def _row(question: Question) -> QuestionRow:
+def question_row(question: Question) -> QuestionRow:
+    """Return a question as it is shown."""
     options = [
         OptionRow(option_id=option.id, name=option.name, kind=option.kind.value)
         for option in question.options
@@ -157,4 +158,4 @@ def _answered(question: Question) -> QuestionAnswerResponse:
     option = option_of_id(question.options, question.option_id or "")
     name = option.name if option else question.option_id
     message = f"Agent {question.agent_name!r} was told: {name}"
-    return QuestionAnswerResponse(question=_row(question), message=message)
+    return QuestionAnswerResponse(question=question_row(question), message=message)

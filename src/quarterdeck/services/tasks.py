@@ -52,9 +52,9 @@ class TaskService:
         if not self._fleet.is_ours(agent):
             asked = {"name": name}
             return await self._elsewhere.ask(agent, "cancel", asked, CancelAgentTaskResponse)
-        agent = await op.write(lambda tx: self._mark_canceling(tx, name))
+        task = await op.write(lambda tx: self._mark_canceling(tx, name))
         self._fleet.crew.changes.tell()
-        stopped = await self._fleet.crew.interrupt(agent.id)
+        stopped = await self._fleet.crew.interrupt(agent.id, task.id if task else None)
         message = f"Interrupt signal sent to agent {agent.name!r}"
         if not stopped:
             message += "; it has not stopped yet, and restart_agent would end it"
@@ -69,7 +69,7 @@ class TaskService:
         """Return the tasks that an agent was given, newest first, a page at a time."""
 
         def look(tx: Transaction) -> ShowAgentTaskHistoryResponse:
-            agent, rows = self._fleet.find_in(tx, name), self._fleet.rows
+            agent, rows = self._fleet.find_in(tx, name, or_deleted=True), self._fleet.rows
             asking = {q.task_id for q in rows.questions.open(tx) if q.agent_id == agent.id}
             offset = (page - 1) * page_size
             tasks = rows.tasks.page(tx, agent.id, offset=offset, limit=page_size)
@@ -89,7 +89,7 @@ class TaskService:
     def _give(
         self, tx: Transaction, name: str, text: str, *, queue: bool
     ) -> StartAgentTaskResponse:
-        agent, rows, now = self._fleet.find_in(tx, name), self._fleet.rows, self._now()
+        agent, rows, now = self._seen(tx, name), self._fleet.rows, self._now()
         if not agent.is_online:
             raise AgentNotOnline(agent.name, agent.status.value, agent.reason)
         if agent.status is AgentStatus.BUSY and not queue:
@@ -118,13 +118,18 @@ class TaskService:
             message=f"Task {verb} agent {agent.name!r}",
         )
 
-    def _mark_canceling(self, tx: Transaction, name: str) -> Agent:
-        agent = self._fleet.find_in(tx, name)
+    def _mark_canceling(self, tx: Transaction, name: str) -> Task | None:
+        """Return the task that is to stop, which may not have begun yet."""
+        agent = self._seen(tx, name)
         if agent.status is not AgentStatus.BUSY:
             raise NoTaskRunning(agent.name, agent.status.value)
         canceling = replace(agent, status=AgentStatus.CANCELING, updated_at=self._now())
         self._fleet.rows.agents.save(tx, canceling)
-        return canceling
+        return next(iter(self._fleet.rows.tasks.open_of(tx, agent.id)), None)
+
+    def _seen(self, tx: Transaction, name: str) -> Agent:
+        """Return an agent as it stands: one whose process died is not at work any more."""
+        return self._fleet.seen(tx, self._fleet.find_in(tx, name), None).agent
 
     def _now(self) -> datetime:
         return self.operations.clock.now()

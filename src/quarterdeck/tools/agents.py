@@ -32,6 +32,7 @@ AgentName = Annotated[
     str, Field(min_length=1, max_length=ANY_NAME_LENGTH, pattern=ANY_NAME_PATTERN)
 ]
 NewName = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH, pattern=NAME_PATTERN)]
+PageNumber = Annotated[int, Field(ge=1, le=1_000_000)]
 TaskText = Annotated[str, Field(min_length=1, max_length=TASK_LENGTH)]
 Named = Annotated[str, Field(min_length=1, max_length=100)]
 Status = Literal[
@@ -92,9 +93,7 @@ def agent_tools(agents: AgentService, waiting: WaitService, diffs: DiffService) 
         return await waiting.wait(agent_names, until=until, timeout_seconds=timeout_seconds)
 
     @tools.tool(Effect.READ)
-    async def show_agent_diff(
-        agent_name: AgentName, page: Annotated[int, Field(ge=1)] = 1
-    ) -> ShowAgentDiffResponse:
+    async def show_agent_diff(agent_name: AgentName, page: PageNumber = 1) -> ShowAgentDiffResponse:
         return await diffs.show(agent_name, page=page)
 
     return tools

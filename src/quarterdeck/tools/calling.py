@@ -20,6 +20,7 @@ from quarterdeck.errors import InvalidInput, ToolNotFound
 from quarterdeck.overrides.names import canonical
 from quarterdeck.services.asking import asked_through
 from quarterdeck.services.calls import Call, Calls, render_plainly
+from quarterdeck.services.crew.badges import is_badge
 from quarterdeck.services.recorder import Rendered
 from quarterdeck.stdin_lines import UNREADABLE
 from quarterdeck.tools.asking import ClientAsking, asking_at
@@ -270,7 +271,10 @@ def _call(context: MiddlewareContext[Any], name: str, sent: dict[str, Any]) -> C
 
 
 def _actor(caller: Caller, client: str) -> str:
-    return client if caller.token is None else f"token:{caller.token} {client}"
+    if caller.token is None:
+        return client
+    # An agent is known by its own name, whatever it calls itself.
+    return caller.token if is_badge(caller.token) else f"token:{caller.token} {client}"
 
 
 def _client_of(request: Any) -> str:  # noqa: ANN401 - FastMCP does not export its type

@@ -13,10 +13,9 @@ from quarterdeck.domain.fleet_answers import (
 )
 from quarterdeck.services.agent_logs import AgentLogService
 from quarterdeck.services.tasks import TaskService
-from quarterdeck.tools.agents import AgentName, TaskText
+from quarterdeck.tools.agents import AgentName, PageNumber, TaskText
 from quarterdeck.tools.registry import Toolset
 
-PageNumber = Annotated[int, Field(ge=1, le=1_000_000)]
 PageSize = Annotated[int, Field(ge=1, le=100)]
 
 

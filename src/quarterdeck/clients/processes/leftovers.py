@@ -2,6 +2,7 @@
 
 A process is ours if it began with a mark of our node in its environment, or if a record names
 its pid and its start since the same boot. A pid alone proves nothing: it is given out again.
+Several daemons of one node can be alive at a time, so a mark names the daemon, too.
 """
 
 import json
@@ -28,8 +29,13 @@ class Record(NamedTuple):
         return self.pid in table and table[self.pid].started == self.started
 
 
-def mark_for(node: str, process_id: str) -> str:
-    return f"{node}:{process_id}"
+def owner_of(node: str, daemon: str) -> str:
+    """Return what a keeper calls its own, of all that the daemons of a node start."""
+    return f"{node}/{daemon}"
+
+
+def mark_for(owner: str, process_id: str) -> str:
+    return f"{owner}:{process_id}"
 
 
 def write_record(folder: Path, process_id: str, record: Record) -> None:
@@ -43,14 +49,21 @@ def remove_record(folder: Path, process_id: str) -> None:
     _path(folder, process_id).unlink(missing_ok=True)
 
 
-def sweep(folder: Path, node: str) -> list[int]:
-    """End what an earlier daemon of this node left running, and return the pids of that.
+def sweep(
+    folder: Path, node: str, is_alive: Callable[[str], bool] = lambda _daemon: False
+) -> list[int]:
+    """End what dead daemons of this node left running, and return the pids of that.
 
     To be called before the first agent starts, from a thread: it waits until they are gone.
     """
+
+    def is_left(mark: str) -> bool:
+        its_node, _, daemon = _owner(mark).partition("/")
+        return its_node == node and not is_alive(daemon)
+
     records = {path: _read(path) for path in folder.glob("*.json")}
-    ours = {path: found for path, found in records.items() if found and _node(found.mark) == node}
-    ended = end_marked(lambda mark: _node(mark) == node, ours.values())
+    ours = {path: found for path, found in records.items() if found and is_left(found.mark)}
+    ended = end_marked(is_left, ours.values())
     for path in ours:
         path.unlink(missing_ok=True)
     return ended
@@ -77,7 +90,7 @@ def _read(path: Path) -> Record | None:
         return None
 
 
-def _node(mark: str) -> str:
+def _owner(mark: str) -> str:
     return mark.rpartition(":")[0]
 
 

@@ -1,24 +1,31 @@
 """Opening a session with an agent: the handshake, the conversation so far, mode and model."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from quarterdeck import __version__
 from quarterdeck.clients.acp.agent import AcpAgent, McpServer, Session, WrongVersion
 from quarterdeck.clients.acp.errors import AUTH_REQUIRED, RpcError
-from quarterdeck.domain.agent_events import Noticed
-from quarterdeck.domain.agent_log import LogLevel
 from quarterdeck.errors import AgentFailed
 from quarterdeck.ports.runtime import AgentSpec
 from quarterdeck.repositories.runtimes.patience import Patience
+from quarterdeck.repositories.runtimes.stderr_log import StderrLog
 
 T = TypeVar("T")
 
-Tell = Callable[[Noticed], Awaitable[None]]
-Muted = Callable[[], AbstractContextManager[None]]
+
+class Host(Protocol):
+    """Where the agent lives."""
+
+    @property
+    def stderr(self) -> StderrLog: ...
+
+    def muted(self) -> AbstractContextManager[None]: ...
+
+    async def warn(self, text: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +37,16 @@ class Opened:
 class Opening:
     """Leads an agent from its start to where it can be given a task."""
 
-    def __init__(self, agent: AcpAgent, spec: AgentSpec, patience: Patience, tell: Tell) -> None:
+    def __init__(self, agent: AcpAgent, spec: AgentSpec, patience: Patience, host: Host) -> None:
         self._agent = agent
         self._spec = spec
         self._patience = patience
-        self._tell = tell
+        self._host = host
 
-    async def open(self, muted: Muted) -> Opened:
-        """Return a session; what is told again of an old one is not news, and is `muted`."""
+    async def open(self) -> Opened:
+        """Return a session, the earlier one if that can be."""
         await self._shake_hands()
-        opened = await self._resumed(muted) or Opened(await self._new_session(), resumed=False)
+        opened = await self._resumed() or Opened(await self._new_session(), resumed=False)
         await self._choose(opened.session, "mode", self._spec.role.mode)
         await self._choose(opened.session, "model", self._spec.role.model)
         return opened
@@ -53,25 +60,27 @@ class Opening:
         except WrongVersion as error:
             raise self._failed(str(error)) from error
         if self._spec.endpoint and not self._agent.capabilities.http_mcp:
-            await self._warn("It takes no MCP servers over HTTP, so it has no tools of Quarterdeck")
+            await self._host.warn(
+                "It takes no MCP servers over HTTP, so it has no tools of Quarterdeck"
+            )
 
-    async def _resumed(self, muted: Muted) -> Opened | None:
-        conversation, role, offers = (
-            self._spec.conversation,
-            self._spec.role,
-            self._agent.capabilities,
-        )
-        works = role.known is None or role.known.loads_sessions
-        if not conversation or not role.resume or not works:
-            return None
-        if not (offers.loads or offers.resumes):
+    async def _resumed(self) -> Opened | None:
+        conversation = self._spec.conversation
+        if not conversation or not self._can_resume():
             return None
         try:
-            with muted():
+            # What it tells of the conversation so far is not news.
+            with self._host.muted():
                 return Opened(await self._load(conversation), resumed=True)
-        except RpcError as error:
-            await self._warn(f"It could not go on with its conversation: {error.words}")
+        except (RpcError, TimeoutError) as error:
+            why = error.words if isinstance(error, RpcError) else "no answer"
+            await self._host.warn(f"It could not go on with its conversation: {why}")
             return None
+
+    def _can_resume(self) -> bool:
+        role, offered = self._spec.role, self._agent.capabilities
+        works = role.known is None or role.known.loads_sessions
+        return role.resume and works and (offered.loads or offered.resumes)
 
     async def _load(self, conversation: str) -> Session:
         cwd, servers = self._spec.workspace.path, self._servers()
@@ -81,7 +90,9 @@ class Opening:
     async def _new_session(self) -> Session:
         cwd, servers = self._spec.workspace.path, self._servers()
         opening = self._agent.new_session(cwd, servers, self._meta())
-        return await self._in_time(opening, self._patience.session_seconds, "for a session")
+        return await self._in_time(
+            opening, self._patience.session_seconds, "the request for a session"
+        )
 
     async def _choose(self, session: Session, category: str, value: str | None) -> None:
         if value is None:
@@ -90,7 +101,9 @@ class Opening:
         for choice in fitting:
             if value in choice.values:
                 choosing = self._agent.choose(session, choice, value)
-                await self._in_time(choosing, self._patience.session_seconds, f"the {category}")
+                await self._in_time(
+                    choosing, self._patience.session_seconds, f"the choice of a {category}"
+                )
                 return
         offered = ", ".join(dict.fromkeys(v for choice in fitting for v in choice.values)) or "none"
         raise self._failed(
@@ -102,9 +115,11 @@ class Opening:
         try:
             return await asyncio.wait_for(work, seconds)
         except TimeoutError as error:
-            raise self._failed(f"no answer to {about} within {seconds:g} s") from error
+            why = f"no answer to {about} within {seconds:g} s"
+            raise self._failed(self._host.stderr.with_last_words(why)) from error
         except RpcError as error:
-            raise self._failed(error.words, hint=self._hint(error)) from error
+            why = self._host.stderr.with_last_words(error.words)
+            raise self._failed(why, hint=self._hint(error)) from error
 
     def _hint(self, error: RpcError) -> str | None:
         known = self._spec.role.known
@@ -129,9 +144,6 @@ class Opening:
             return []
         headers = {"Authorization": f"Bearer {endpoint.token}"}
         return [McpServer("quarterdeck", endpoint.url, headers)]
-
-    async def _warn(self, text: str) -> None:
-        await self._tell(Noticed(text, level=LogLevel.WARN))
 
     def _failed(self, why: str, *, hint: str | None = None) -> AgentFailed:
         return AgentFailed(self._spec.name, why, hint=hint)

@@ -18,6 +18,12 @@ class AgentEnvironment:
     def __init__(self, home: Path, ours: Mapping[str, str]) -> None:
         self._home = home
         self._ours = ours
+        names = INHERITED - _OURS_ALONE
+        self._inherited = {
+            name: value
+            for name, value in ours.items()
+            if name in names or name.startswith(_PREFIXES)
+        }
 
     def of(self, role: Role, agent_id: str) -> dict[str, str]:
         """Return what an agent of this role starts with; the home's file is read anew."""
@@ -26,23 +32,15 @@ class AgentEnvironment:
         if known and known.state_variable:
             own[known.state_variable] = str(self.state_folder(agent_id))
         wanted = (*(known.credentials if known else ()), *role.pass_env)
-        return {**self._inherited(), **own, **self._named(wanted), **role.env}
+        return {**self._inherited, **own, **self._named(wanted), **role.env}
 
-    def of_commands(self) -> dict[str, str]:
+    def of_commands(self) -> Mapping[str, str]:
         """Return what a workspace's own commands start with: no keys."""
-        return self._inherited()
+        return self._inherited
 
     def state_folder(self, agent_id: str) -> Path:
         """Return where an agent may keep what it has to remember."""
-        return self._home / "agents" / agent_id
-
-    def _inherited(self) -> dict[str, str]:
-        names = INHERITED - _OURS_ALONE
-        return {
-            name: value
-            for name, value in self._ours.items()
-            if name in names or name.startswith(_PREFIXES)
-        }
+        return self._home / "conversations" / agent_id
 
     def _named(self, names: Iterable[str]) -> dict[str, str]:
         offered = {**self._ours, **read_environment_file(self._home)}

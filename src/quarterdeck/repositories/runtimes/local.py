@@ -4,15 +4,17 @@ import asyncio
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
 
 from quarterdeck.clients.processes.child import CannotStart, Child
 from quarterdeck.clients.processes.keeper import Keeper
-from quarterdeck.clients.processes.leftovers import sweep
+from quarterdeck.clients.processes.leftovers import owner_of, sweep
 from quarterdeck.domain.definitions import BUILT_IN
 from quarterdeck.domain.metadata import MetadataField
 from quarterdeck.domain.projects import Project
@@ -37,12 +39,27 @@ TRIM_SECONDS = 5.0
 CommandOf = Callable[[Role], Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose processes they are.
+
+    Args:
+        node: this home on this machine.
+        daemon: which of the node's processes runs them; no other has this id.
+        is_alive: says whether another of them is; what that one runs is left alone.
+    """
+
+    node: str
+    daemon: str = ""
+    is_alive: Callable[[str], bool] = lambda _daemon: False
+
+
 class LocalRuntime:
     """Runs agents as processes of one home.
 
     Args:
         home: where workspaces, logs and records of processes are.
-        node: whose processes they are; no other daemon that is alive may use it.
+        owner: whose processes they are.
         environment: the daemon's own, of which agents get a few named variables.
         command_of: finds a role's program, or fails with what to do.
     """
@@ -51,13 +68,13 @@ class LocalRuntime:
         self,
         home: Path,
         *,
-        node: str,
+        owner: Owner,
         environment: Mapping[str, str],
         command_of: CommandOf,
         patience: Patience | None = None,
     ) -> None:
         self._home = home
-        self._node = node
+        self._owner = owner
         self._command_of = command_of
         self._patience = patience or Patience()
         self._environment = AgentEnvironment(home, environment)
@@ -65,10 +82,11 @@ class LocalRuntime:
             Workspaces(home), taskfile=environment.get("QUARTERDECK_TASKFILE")
         )
         self._metadata = MetadataCollector()
-        self._keeper = Keeper(self._records, node=node)
+        self._keeper = Keeper(self._records, node=owner_of(owner.node, owner.daemon))
         self._listener: RuntimeListener | None = None
         self._agents: dict[str, LocalAgent] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        # Each is there as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._trimming: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -82,7 +100,7 @@ class LocalRuntime:
 
     async def open(self, listener: RuntimeListener) -> None:
         self._listener = listener
-        await anyio.to_thread.run_sync(sweep, self._records, self._node)
+        await anyio.to_thread.run_sync(sweep, self._records, self._owner.node, self._owner.is_alive)
         self._trimming = asyncio.create_task(self._keep_trimming())
 
     async def close(self) -> None:
@@ -91,7 +109,7 @@ class LocalRuntime:
             self._trimming.cancel()
             with suppress(asyncio.CancelledError):
                 await self._trimming
-        await asyncio.gather(*map(self.stop, list(self._locks)))
+        await asyncio.gather(*map(self.stop, list(self._agents)))
         await self._metadata.close()
         await self._keeper.close()
 
@@ -130,7 +148,6 @@ class LocalRuntime:
             self._metadata.forget(berth.agent_id)
             saved = await self._workspaces.remove(berth.workspace, berth.name)
             await anyio.to_thread.run_sync(self._remove_files, berth.agent_id)
-        self._locks.pop(berth.agent_id, None)
         return saved
 
     def is_running(self, agent_id: str) -> bool:
@@ -188,12 +205,20 @@ class LocalRuntime:
     async def _spawn(self, spec: AgentSpec, command: Sequence[str], stderr: StderrLog) -> Child:
         environment = self._environment.of(spec.role, spec.agent_id)
         stderr.begin()
-        try:
-            return await self._keeper.spawn(
+        spawning = asyncio.create_task(
+            self._keeper.spawn(
                 command, cwd=Path(spec.workspace.path), env=environment, stderr=stderr.path
             )
+        )
+        try:
+            return await asyncio.shield(spawning)
         except CannotStart as error:
             raise AgentFailed(spec.name, str(error)) from error
+        except asyncio.CancelledError:
+            # Its process may be there already, and nobody else would end it.
+            with anyio.CancelScope(shield=True), suppress(CannotStart):
+                await (await spawning).end(grace=0)
+            raise
 
     async def _stop(self, agent_id: str) -> None:
         if agent := self._agents.pop(agent_id, None):
@@ -225,6 +250,8 @@ class LocalRuntime:
 
 def _agent_type() -> "type[LocalAgent]":
     """Load the protocol, which takes more than half a second, when the first agent starts."""
-    from quarterdeck.repositories.runtimes.local_agent import LocalAgent  # noqa: PLC0415 - heavy
+    from quarterdeck.repositories.runtimes.local_agent import (  # noqa: PLC0415 - not before
+        LocalAgent,
+    )
 
     return LocalAgent

@@ -75,9 +75,9 @@ class LocalAgent:
 
     async def open(self) -> Started:
         """Shake hands and open a session, or fail with what the agent said."""
-        opening = Opening(self._acp, self.spec, self._patience, self._tell)
+        opening = Opening(self._acp, self.spec, self._patience, self)
         try:
-            opened = await opening.open(self._muted)
+            opened = await opening.open()
         except Disconnected as error:
             raise self._failed(await asyncio.shield(self._ended)) from error
         self._session = opened.session
@@ -143,7 +143,11 @@ class LocalAgent:
 
     async def puzzled(self, problem: str) -> None:
         """Pass on that it wrote what is no message."""
-        await self._tell(Noticed(fit(f"Skipped {problem}"), level=LogLevel.WARN))
+        await self.warn(f"Skipped {problem}")
+
+    async def warn(self, text: str) -> None:
+        """Pass on what whoever looks after it should know."""
+        await self._hear(Noticed(fit(text), level=LogLevel.WARN))
 
     async def _permission(self, params: Message) -> dict[str, Any]:
         request = permission_request(params)
@@ -181,6 +185,7 @@ class LocalAgent:
             await asyncio.wait({exited, self._reading}, timeout=self._patience.last_words_seconds)
         code = exited.result() if exited.done() else None
         await self._child.end(grace=self._patience.signal_seconds)
+        exited.cancel()
         asked.cancel()
         await self._stop_reading()
         self._ended.set_result(self._reason(code))
@@ -194,26 +199,27 @@ class LocalAgent:
             logger.exception("Could not take note of the end of an agent")
 
     async def _stop_reading(self) -> None:
-        await asyncio.wait({self._reading}, timeout=self._patience.last_words_seconds)
+        # Its pipe is closed by now: only whoever listens can make this long.
+        await asyncio.wait({self._reading}, timeout=self._patience.hearing_seconds)
         self._reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._reading
+        try:
+            with suppress(asyncio.CancelledError):
+                await self._reading
+        except Exception:  # its end is news all the same
+            logger.exception("Could not read what an agent wrote")
 
     def _reason(self, code: int | None) -> str:
         if self._is_stopping:
             return "it was stopped"
-        how = _ending(code)
-        said = self.stderr.last_lines()
-        return f"{how}; it said last:\n{said}" if said else how
-
-    async def _tell(self, event: Noticed) -> None:
-        await self._hear(event)
+        how = "its keeper was killed, and it too" if self._child.is_lost else _ending(code)
+        return self.stderr.with_last_words(how)
 
     async def _hear(self, event: AgentEvent) -> None:
         await self._listener.heard(self.spec.agent_id, event)
 
     @contextmanager
-    def _muted(self) -> Generator[None]:
+    def muted(self) -> Generator[None]:
+        """Pass nothing on for a while."""
         self._is_muted = True
         try:
             yield

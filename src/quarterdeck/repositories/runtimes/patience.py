@@ -15,5 +15,7 @@ class Patience:
     session_seconds: float = 120
     good_order_seconds: float = 2
     signal_seconds: float = 3
-    # For what is on its way when a process has ended, and for a process that closed its output.
+    # Between the end of a process and the end of its output, whichever comes first.
     last_words_seconds: float = 2
+    # For us, to take note of what it wrote before its end.
+    hearing_seconds: float = 10

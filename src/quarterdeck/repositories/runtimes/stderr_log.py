@@ -36,11 +36,12 @@ class StderrLog:
         os.truncate(self.path, 0)
         self._began_at = 0
 
-    def last_lines(self) -> str:
-        """Return what the process said last, or nothing."""
-        said = min(_TAIL_BYTES, max(0, self._size() - self._began_at))
-        lines = self._end(said).decode(errors="replace").strip().splitlines()
-        return fit("\n".join(lines[-_TAIL_LINES:]))
+    def with_last_words(self, why: str) -> str:
+        """Return a reason, and what the process said last if it said anything."""
+        size = min(_TAIL_BYTES, max(0, self._size() - self._began_at))
+        lines = self._end(size).decode(errors="replace").strip().splitlines()
+        said = fit("\n".join(lines[-_TAIL_LINES:]))
+        return f"{why}; it said last:\n{said}" if said else why
 
     def remove(self) -> None:
         """Forget all of it."""

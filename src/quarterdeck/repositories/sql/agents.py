@@ -1,13 +1,15 @@
 """Agents in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Integer, bindparam, delete, insert, literal_column, select, update
+from sqlalchemy import Integer, bindparam, delete, literal_column, select
 
 from quarterdeck.domain.agents import RELEASED, Agent, AgentStatus
 from quarterdeck.domain.tasks import Usage
 from quarterdeck.domain.workspaces import Workspace
 from quarterdeck.ports.store import Transaction
+from quarterdeck.repositories.sql.by_id import ById
 from quarterdeck.repositories.sql.tables import (
     agent_log_table,
     agents_table,
@@ -15,7 +17,6 @@ from quarterdeck.repositories.sql.tables import (
     tasks_table,
 )
 from quarterdeck.repositories.sql.transaction import (
-    Row,
     Statement,
     from_micros,
     read_moment,
@@ -25,17 +26,9 @@ from quarterdeck.repositories.sql.transaction import (
 )
 
 t = agents_table
-_THIS = t.c.id == bindparam("the_agent")
 _NAMED = t.c.name_folded == bindparam("folded")
 _ONE = literal_column("1", Integer)
 
-_ADD = Statement(insert(t))
-_SAVE = Statement(
-    update(t)
-    .where(_THIS)
-    .values({column.name: bindparam(column.name) for column in t.c if column.name != "id"})
-)
-_FIND = Statement(select(t).where(_THIS))
 _FIND_LIVING = Statement(select(t).where(_NAMED, t.c.released_at.is_(None)))
 _FIND_RELEASED = Statement(select(t).where(_NAMED).order_by(t.c.id.desc()).limit(_ONE))
 _LIST = Statement(select(t).where(t.c.deleted_at.is_(None)).order_by(t.c.id.desc()))
@@ -51,31 +44,22 @@ _REMOVE = [
 ]
 
 
-class SqlAgentRepository:
+class SqlAgentRepository(ById[Agent]):
     """Implements `AgentRepository`."""
 
-    def add(self, tx: Transaction, agent: Agent) -> None:
-        """Keep a new agent, whose name no living one has."""
-        sql(tx).run(_ADD, {"id": agent.id, **_values(agent)})
-
-    def save(self, tx: Transaction, agent: Agent) -> None:
-        """Write an agent over itself, after it was found in the same transaction."""
-        sql(tx).run(_SAVE, {"the_agent": agent.id, **_values(agent)})
-
-    def find(self, tx: Transaction, agent_id: str) -> Agent | None:
-        """Return the agent with this id, deleted or not, or `None`."""
-        return _found(sql(tx).row(_FIND, {"the_agent": agent_id}))
+    def __init__(self) -> None:
+        super().__init__(t, _stored, _agent)
 
     def find_named(self, tx: Transaction, name: str) -> Agent | None:
         """Return the living agent of this name, whatever its case; else the one deleted last."""
         folded = {"folded": name.casefold()}
-        return _found(sql(tx).row(_FIND_LIVING, folded) or sql(tx).row(_FIND_RELEASED, folded))
+        return self.one(tx, _FIND_LIVING, folded) or self.one(tx, _FIND_RELEASED, folded)
 
     def list(self, tx: Transaction, status: AgentStatus | None = None) -> Sequence[Agent]:
         """Return agents, newest first; deleted ones only when they are asked for."""
         if status is None:
-            return [_agent(row) for row in sql(tx).rows(_LIST, {})]
-        return [_agent(row) for row in sql(tx).rows(_LIST_STATUS, {"status": status.value})]
+            return self.many(tx, _LIST, {})
+        return self.many(tx, _LIST_STATUS, {"status": status.value})
 
     def remove(self, tx: Transaction, agent_id: str) -> None:
         """Forget an agent with its tasks, log and questions."""
@@ -83,10 +67,11 @@ class SqlAgentRepository:
             sql(tx).run(statement, {"the_agent": agent_id})
 
 
-def _values(agent: Agent) -> dict[str, object]:
+def _stored(agent: Agent) -> dict[str, object]:
     workspace = agent.workspace
     released = agent.updated_at if agent.status in RELEASED else None
     return {
+        "id": agent.id,
         "name": agent.name,
         "name_folded": agent.name.casefold(),
         "runtime": agent.runtime,
@@ -111,12 +96,7 @@ def _values(agent: Agent) -> dict[str, object]:
     }
 
 
-def _found(row: Row | None) -> Agent | None:
-    return None if row is None else _agent(row)
-
-
-def _agent(row: Row) -> Agent:
-    got = dict(zip(t.c.keys(), row, strict=True))
+def _agent(got: Mapping[str, Any]) -> Agent:
     workspace = got["workspace"]
     return Agent(
         id=got["id"],

@@ -1,35 +1,27 @@
 """Questions in SQL."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Integer, bindparam, insert, select, update
+from sqlalchemy import Integer, bindparam, select
 
 from quarterdeck.domain.questions import Option, Question, QuestionState
 from quarterdeck.ports.store import Transaction
+from quarterdeck.repositories.sql.by_id import ById
 from quarterdeck.repositories.sql.tables import questions_table
 from quarterdeck.repositories.sql.transaction import (
-    Row,
     Statement,
     from_micros,
     read_moment,
-    sql,
     stored_moment,
     to_micros,
 )
 
 t = questions_table
 _OPTIONS = TypeAdapter(tuple[Option, ...])
-_THIS = t.c.id == bindparam("the_question")
 
-_ADD = Statement(insert(t))
-_SAVE = Statement(
-    update(t)
-    .where(_THIS)
-    .values({column.name: bindparam(column.name) for column in t.c if column.name != "id"})
-)
-_FIND = Statement(select(t).where(_THIS))
 _OPEN = Statement(select(t).where(t.c.answered_at.is_(None)).order_by(t.c.id))
 _OF_AGENT = Statement(
     select(t)
@@ -39,34 +31,25 @@ _OF_AGENT = Statement(
 )
 
 
-class SqlQuestionRepository:
+class SqlQuestionRepository(ById[Question]):
     """Implements `QuestionRepository`."""
 
-    def add(self, tx: Transaction, question: Question) -> None:
-        """Keep a new question."""
-        sql(tx).run(_ADD, {"id": question.id, **_values(question)})
-
-    def save(self, tx: Transaction, question: Question) -> None:
-        """Write a question over itself, after it was found in the same transaction."""
-        sql(tx).run(_SAVE, {"the_question": question.id, **_values(question)})
-
-    def find(self, tx: Transaction, question_id: str) -> Question | None:
-        """Return the question with this id, or `None`."""
-        row = sql(tx).row(_FIND, {"the_question": question_id})
-        return None if row is None else _question(row)
+    def __init__(self) -> None:
+        super().__init__(t, _stored, _question)
 
     def open(self, tx: Transaction) -> Sequence[Question]:
         """Return the questions that wait for an answer, oldest first."""
-        return [_question(row) for row in sql(tx).rows(_OPEN, {})]
+        return self.many(tx, _OPEN, {})
 
     def of(self, tx: Transaction, agent_id: str, limit: int) -> Sequence[Question]:
         """Return questions of an agent, newest first."""
         asked = {"of_agent": agent_id, "limit": limit}
-        return [_question(row) for row in sql(tx).rows(_OF_AGENT, asked)]
+        return self.many(tx, _OF_AGENT, asked)
 
 
-def _values(question: Question) -> dict[str, object]:
+def _stored(question: Question) -> dict[str, object]:
     return {
+        "id": question.id,
         "agent_id": question.agent_id,
         "agent_name": question.agent_name,
         "daemon_id": question.daemon_id,
@@ -85,8 +68,7 @@ def _values(question: Question) -> dict[str, object]:
     }
 
 
-def _question(row: Row) -> Question:
-    got = dict(zip(t.c.keys(), row, strict=True))
+def _question(got: Mapping[str, Any]) -> Question:
     return Question(
         id=got["id"],
         agent_id=got["agent_id"],

@@ -1,18 +1,19 @@
 """Tasks in SQL."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Integer, bindparam, func, insert, literal_column, select, update
+from sqlalchemy import Integer, bindparam, func, literal_column, select
 
 from quarterdeck.domain.ids import first_id
 from quarterdeck.domain.tasks import Task, TaskState, Usage
 from quarterdeck.ports.fleet import Spending
 from quarterdeck.ports.store import Transaction
+from quarterdeck.repositories.sql.by_id import ById
 from quarterdeck.repositories.sql.tables import agents_table, tasks_table
 from quarterdeck.repositories.sql.transaction import (
-    Row,
     Statement,
     from_micros,
     read_moment,
@@ -22,17 +23,9 @@ from quarterdeck.repositories.sql.transaction import (
 )
 
 t = tasks_table
-_THIS = t.c.id == bindparam("the_task")
 _OF_AGENT = t.c.agent_id == bindparam("of_agent")
 _NEWEST = select(t).where(_OF_AGENT).order_by(t.c.id.desc())
 
-_ADD = Statement(insert(t))
-_SAVE = Statement(
-    update(t)
-    .where(_THIS)
-    .values({column.name: bindparam(column.name) for column in t.c if column.name != "id"})
-)
-_FIND = Statement(select(t).where(_THIS))
 _OPEN = Statement(select(t).where(_OF_AGENT, t.c.ended_at.is_(None)).order_by(t.c.id))
 _LAST = Statement(_NEWEST.limit(literal_column("1")))
 _PAGE = Statement(
@@ -47,33 +40,24 @@ _SPENT = Statement(
 )
 
 
-class SqlTaskRepository:
+class SqlTaskRepository(ById[Task]):
     """Implements `TaskRepository`."""
 
-    def add(self, tx: Transaction, task: Task) -> None:
-        """Keep a new task."""
-        sql(tx).run(_ADD, {"id": task.id, **_values(task)})
-
-    def save(self, tx: Transaction, task: Task) -> None:
-        """Write a task over itself, after it was found in the same transaction."""
-        sql(tx).run(_SAVE, {"the_task": task.id, **_values(task)})
-
-    def find(self, tx: Transaction, task_id: str) -> Task | None:
-        """Return the task with this id, or `None`."""
-        return _found(sql(tx).row(_FIND, {"the_task": task_id}))
+    def __init__(self) -> None:
+        super().__init__(t, _stored, _task)
 
     def open_of(self, tx: Transaction, agent_id: str) -> Sequence[Task]:
         """Return the tasks of an agent that are queued or running, oldest first."""
-        return [_task(row) for row in sql(tx).rows(_OPEN, {"of_agent": agent_id})]
+        return self.many(tx, _OPEN, {"of_agent": agent_id})
 
     def newest_of(self, tx: Transaction, agent_id: str) -> Task | None:
         """Return the task that the agent was given last, or `None`."""
-        return _found(sql(tx).row(_LAST, {"of_agent": agent_id}))
+        return self.one(tx, _LAST, {"of_agent": agent_id})
 
     def page(self, tx: Transaction, agent_id: str, *, offset: int, limit: int) -> Sequence[Task]:
         """Return tasks of an agent, newest first."""
         asked = {"of_agent": agent_id, "offset": offset, "limit": limit}
-        return [_task(row) for row in sql(tx).rows(_PAGE, asked)]
+        return self.many(tx, _PAGE, asked)
 
     def count(self, tx: Transaction, agent_id: str) -> int:
         """Count the tasks of an agent."""
@@ -90,8 +74,9 @@ class SqlTaskRepository:
         return [Spending(day, name, usage) for (day, name), usage in sums.items()]
 
 
-def _values(task: Task) -> dict[str, object]:
+def _stored(task: Task) -> dict[str, object]:
     return {
+        "id": task.id,
         "agent_id": task.agent_id,
         "daemon_id": task.daemon_id,
         "message": task.message,
@@ -110,12 +95,7 @@ def _values(task: Task) -> dict[str, object]:
     }
 
 
-def _found(row: Row | None) -> Task | None:
-    return None if row is None else _task(row)
-
-
-def _task(row: Row) -> Task:
-    got = dict(zip(t.c.keys(), row, strict=True))
+def _task(got: Mapping[str, Any]) -> Task:
     return Task(
         id=got["id"],
         agent_id=got["agent_id"],

@@ -10,6 +10,8 @@ from quarterdeck.ports.runtime import AgentSpec, Endpoint
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.tokens import hashed
 
+PREFIX = "agent:"
+
 
 class Badges:
     """Gives agents whose role says so our own endpoint, with a token of their name."""
@@ -49,4 +51,9 @@ class Badges:
 
 def badge_of(agent_name: str) -> str:
     """Return the name of an agent's token, which no token of a person can have."""
-    return f"agent:{agent_name.casefold()}"
+    return f"{PREFIX}{agent_name.casefold()}"
+
+
+def is_badge(token_name: str) -> bool:
+    """Say whether a token is an agent's own."""
+    return token_name.startswith(PREFIX)

@@ -18,9 +18,9 @@ class Changes:
             watcher.set()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncGenerator[asyncio.Event]:
-        """Give an event that is set by each change; clear it before you look."""
-        watcher = asyncio.Event()
+    async def watched(self, watcher: asyncio.Event | None = None) -> AsyncGenerator[asyncio.Event]:
+        """Give an event that is set by each change, or use `watcher`; clear it before you look."""
+        watcher = watcher or asyncio.Event()
         self._watchers.add(watcher)
         try:
             yield watcher

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
 from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
 from quarterdeck.domain.agents import AgentStatus
 from quarterdeck.domain.tasks import Task, TaskState
 from quarterdeck.domain.workspaces import Saved
-from quarterdeck.errors import QuarterdeckError, Unavailable
+from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.runtime import AgentRuntime, AgentSpec, Berth
 from quarterdeck.ports.store import Store, Transaction
@@ -22,7 +23,13 @@ from quarterdeck.services.crew.desk import QuestionDesk
 from quarterdeck.services.crew.limits import Meter
 from quarterdeck.services.crew.log_writer import LogWriter, Voice
 from quarterdeck.services.crew.members import Member
-from quarterdeck.services.crew.outcomes import Outcome, outcome_of, outcome_of_failure
+from quarterdeck.services.crew.outcomes import (
+    CANCELED,
+    Outcome,
+    outcome_of,
+    outcome_of_failure,
+)
+from quarterdeck.services.crew.persistence import write_for_sure
 from quarterdeck.services.crew.records import TaskRecords, interrupted
 from quarterdeck.services.crew.rows import FleetRows
 from quarterdeck.services.crew.telling import Telling
@@ -31,11 +38,13 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-RETRY_SECONDS = 1.0
 # How long an agent that was interrupted may take to stop before it is ended.
 STOP_SECONDS = 10.0
 MOST_RESTARTS = 5
+FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
+# At the end of this process, a database that is away is not waited for much longer.
+LAST_WORDS_SECONDS = 10.0
 RESUME = "You were interrupted. Look at what is already done, and go on with this task:\n\n"
 
 
@@ -57,11 +66,13 @@ class CrewParts:
 class Crew:
     """The agents that this process runs; implements `RuntimeListener`."""
 
-    def __init__(self, parts: CrewParts) -> None:
-        """Nobody is aboard at first."""
+    def __init__(self, parts: CrewParts, *, first_pause: float = FIRST_PAUSE) -> None:
+        """Nobody is aboard at first; who breaks down comes back after `first_pause` seconds."""
         self._parts = parts
+        self._first_pause = first_pause
         self._members: dict[str, Member] = {}
         self._background: set[asyncio.Task[Any]] = set()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._is_closing = False
 
     @property
@@ -78,6 +89,10 @@ class Crew:
         """Return an agent that is run here, or `None`."""
         return self._members.get(agent_id)
 
+    def alone_with(self, agent_id: str) -> asyncio.Lock:
+        """Return what is held by who starts an agent anew or removes it: one at a time."""
+        return self._locks.setdefault(agent_id, asyncio.Lock())
+
     async def open(self) -> None:
         """Get the runtimes ready."""
         for runtime in self._parts.runtimes.values():
@@ -87,13 +102,13 @@ class Crew:
     async def close(self) -> None:
         """Stop every agent in good order, and say in each record that it was stopped."""
         self._is_closing = True
-        for member in list(self._members.values()):
-            await self._put_aside(member)
+        await asyncio.gather(*map(self._put_aside, list(self._members.values())))
         for runtime in self._parts.runtimes.values():
             await runtime.close()
-        for agent_id in list(self._members):
-            await self._parts.log.flush(agent_id)
-            await self._persist(lambda tx, agent_id=agent_id: self._strike(tx, agent_id))
+        try:
+            await asyncio.wait_for(self._strike_all(), LAST_WORDS_SECONDS)
+        except TimeoutError:
+            logger.exception("Cannot write how agents ended; the next start will say it")
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -121,18 +136,20 @@ class Crew:
         if member.job is None or member.job.done():
             member.job = self.spawn(self._job(member, self._work(member)))
 
-    async def interrupt(self, agent_id: str) -> bool:
-        """Ask an agent to stop its task; return whether it was seen to stop."""
+    async def interrupt(self, agent_id: str, task_id: str | None) -> bool:
+        """Ask an agent to stop a task; return whether it was seen to stop."""
         member = self._members.get(agent_id)
-        if member is None or member.job is None:
+        if member is None:
             return False
-        member.cancel_asked = True
-        await member.runtime.interrupt(agent_id)
-        self._parts.desk.withdraw(agent_id)
-        ended = asyncio.ensure_future(member.turn_ended.wait())
-        done, _ = await asyncio.wait({ended}, timeout=STOP_SECONDS)
-        ended.cancel()
-        return bool(done)
+        member.unwanted = task_id  # and if it was not begun yet, it never is
+        if task_id is not None and member.task_id == task_id:
+            await member.runtime.interrupt(agent_id)
+            self._parts.desk.withdraw(agent_id)
+        try:
+            await asyncio.wait_for(self._no_longer_canceling(agent_id), STOP_SECONDS)
+        except TimeoutError:
+            return False
+        return True
 
     async def put_ashore(self, agent_id: str) -> None:
         """Stop an agent's process and whatever this process does for it."""
@@ -141,7 +158,6 @@ class Crew:
             return
         await self._put_aside(member)
         await member.runtime.stop(agent_id)
-        await self._parts.log.flush(agent_id)
         await self._parts.badges.revoke(member.spec.name)
 
     async def remove(self, berth: Berth, runtime: AgentRuntime) -> Saved | None:
@@ -180,7 +196,10 @@ class Crew:
     async def gone(self, agent_id: str, reason: str) -> None:
         """Learn that an agent ended by itself; one at work says so where it is waited for."""
         member = self._members.get(agent_id)
-        if member is None or self._is_closing or (member.job and not member.job.done()):
+        if member is None or self._is_closing:
+            return
+        if member.job and not member.job.done():
+            member.lost = reason
             return
         member.job = self.spawn(self._job(member, self._come_back(member, reason)))
 
@@ -193,22 +212,25 @@ class Crew:
             await self._give_up(member, "Quarterdeck failed; its log has the reason")
 
     async def _come_up(self, member: Member, *, is_new: bool) -> None:
-        spec = member.spec
-        endpoint = await self._parts.badges.issue(spec)
-        member.spec = spec = replace(spec, endpoint=endpoint)
+        try:
+            await self._start(member, is_new=is_new)
+        except QuarterdeckError as error:
+            await self._give_up(member, _problem(error))
+        else:
+            await self._work(member)
+
+    async def _start(self, member: Member, *, is_new: bool) -> None:
+        endpoint = await self._parts.badges.issue(member.spec)
+        member.spec = spec = replace(member.spec, endpoint=endpoint)
+        member.lost = None
         start = member.runtime.create if is_new else member.runtime.restart
 
         async def report(line: str) -> None:
             await self._tell(member, LogLevel.INFO, LogKind.STATE, line)
 
-        try:
-            started = await start(spec, report)
-        except QuarterdeckError as error:
-            await self._give_up(member, str(error.details.get("problem") or error.message))
-            return
+        started = await start(spec, report)
         member.spec = replace(spec, conversation=started.conversation)
         await self._persist(lambda tx: self._mark_up(tx, member))
-        await self._work(member)
 
     def _mark_up(self, tx: Transaction, member: Member) -> None:
         now, rows = self._parts.clock.now(), self._parts.rows
@@ -221,13 +243,16 @@ class Crew:
     async def _work(self, member: Member) -> None:
         """Work on one task after the other until none is left."""
         while True:
+            if member.lost is not None:
+                await self._come_back(member, member.lost)
+                return
             member.has_more = False
             task = await self._persist(lambda tx: self._take_next(tx, member))
             self._parts.changes.tell()
             if task is not None:
                 if not await self._do(member, task):
                     return
-            elif not member.has_more:
+            elif not member.has_more and member.lost is None:
                 return
 
     def _take_next(self, tx: Transaction, member: Member) -> Task | None:
@@ -248,24 +273,29 @@ class Crew:
         meter = Meter(member.role.limits, self._parts.clock.ticks_us, member.cost_so_far)
         member.begin(task.id, meter, Telling(self._parts.log, member.spec.agent_id))
         timer = self.spawn(self._keep_time(member, meter))
-        crash: QuarterdeckError | None = None
+        is_down = False
         try:
-            end = await member.runtime.run(member.spec.agent_id, _text_of(task))
-            outcome = outcome_of(
-                end, cancel_asked=member.cancel_asked, stopped_for=member.stopped_for
-            )
+            outcome = await self._turn_of(member, task)
         except QuarterdeckError as error:
-            crash, outcome = error, outcome_of_failure(error, member.stopped_for)
+            outcome = outcome_of_failure(error, member.stopped_for)
+            is_down = not member.runtime.is_running(member.spec.agent_id)
         finally:
             timer.cancel()
             cost = meter.cost
             member.end()
         await self._finish(member, task, outcome, cost)
-        if crash is None or member.runtime.is_running(member.spec.agent_id):
-            member.failures = 0
-            return True
-        await self._come_back(member, outcome.problem or crash.message)
-        return False
+        if is_down:
+            await self._come_back(member, outcome.problem or "it broke down")
+            return False
+        member.failures = 0
+        return True
+
+    async def _turn_of(self, member: Member, task: Task) -> Outcome:
+        if member.unwanted == task.id:
+            return CANCELED
+        end = await member.runtime.run(member.spec.agent_id, _text_of(task))
+        is_unwanted = member.unwanted == task.id
+        return outcome_of(end, cancel_asked=is_unwanted, stopped_for=member.stopped_for)
 
     async def _finish(self, member: Member, task: Task, outcome: Outcome, cost: float) -> None:
         agent_id = member.spec.agent_id
@@ -292,17 +322,28 @@ class Crew:
 
     async def _come_back(self, member: Member, reason: str) -> None:
         """Start an agent again that broke down, after a pause that grows each time."""
-        member.failures += 1
-        if member.failures > MOST_RESTARTS:
-            await self._give_up(member, f"{reason} (after {MOST_RESTARTS} new starts)")
-            return
-        pause = min(2.0 ** (member.failures - 1), LONGEST_PAUSE)
+        while True:
+            member.failures += 1
+            if member.failures > MOST_RESTARTS:
+                await self._give_up(member, f"{reason} (after {MOST_RESTARTS} new starts)")
+                return
+            await self._pause(member, reason)
+            try:
+                await self._start(member, is_new=False)
+            except QuarterdeckError as error:
+                reason = _problem(error)
+            else:
+                await self._work(member)
+                return
+
+    async def _pause(self, member: Member, reason: str) -> None:
+        longest = max(LONGEST_PAUSE, self._first_pause)
+        pause = min(self._first_pause * 2 ** (member.failures - 1), longest)
         shown = self._parts.records.shown(f"{reason}; it is started again in {pause:g} s")
         await self._tell(member, LogLevel.ERROR, LogKind.ERROR, shown)
         await self._turn(member.spec.agent_id, AgentStatus.FAILED, shown)
         await asyncio.sleep(pause)
         await self._turn(member.spec.agent_id, AgentStatus.STARTING, None)
-        await self._come_up(member, is_new=False)
 
     async def _turn(self, agent_id: str, status: AgentStatus, reason: str | None) -> None:
         rows, now = self._parts.rows, self._parts.clock.now()
@@ -338,6 +379,21 @@ class Crew:
             await asyncio.gather(member.job, return_exceptions=True)
         member.end()
 
+    async def _no_longer_canceling(self, agent_id: str) -> None:
+        find = self._parts.rows.agents.find
+        async with self._parts.changes.watched() as changed:
+            while True:
+                agent = await self._parts.store.read(lambda tx: find(tx, agent_id))
+                if agent is None or agent.status is not AgentStatus.CANCELING:
+                    return
+                await changed.wait()
+                changed.clear()
+
+    async def _strike_all(self) -> None:
+        for agent_id in list(self._members):
+            await self._parts.log.flush(agent_id)
+            await self._persist(lambda tx, agent_id=agent_id: self._strike(tx, agent_id))
+
     def _strike(self, tx: Transaction, agent_id: str) -> None:
         """Write that an agent ended with this process."""
         rows, now = self._parts.rows, self._parts.clock.now()
@@ -355,18 +411,16 @@ class Crew:
         await self._parts.log.add(member.spec.agent_id, voice, text)
 
     async def _persist(self, decide: Callable[[Transaction], T]) -> T:
-        """Write a decision that must not be lost; while the database is away, try again."""
-        while True:
-            try:
-                return await self._parts.store.write(decide)
-            except Unavailable:
-                logger.exception("Cannot write the state of an agent, trying again")
-                await asyncio.sleep(RETRY_SECONDS)
+        return await write_for_sure(self._parts.store, decide)
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._background.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("An agent's work broke off", exc_info=error)
+
+
+def _problem(error: QuarterdeckError) -> str:
+    return str(error.details.get("problem") or error.message)
 
 
 def _text_of(task: Task) -> str:

@@ -23,6 +23,7 @@ from quarterdeck.ports.fleet import QuestionRepository
 from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.log_writer import LogWriter, Voice
+from quarterdeck.services.crew.persistence import write_for_sure
 
 TITLE_LENGTH = 2000
 
@@ -119,7 +120,10 @@ class QuestionDesk:
             return await self._answered(asker, question, waiting)
         finally:
             del self._waiting[question.id]
-            self._of_agent[asker.agent_id].discard(question.id)
+            mine = self._of_agent[asker.agent_id]
+            mine.discard(question.id)
+            if not mine:
+                del self._of_agent[asker.agent_id]
             self._changes.tell()
 
     async def _answered(
@@ -151,7 +155,7 @@ class QuestionDesk:
             self._questions.save(tx, closed)
             return closed
 
-        closed = await self._store.write(decide)
+        closed = await write_for_sure(self._store, decide)
         if closed.state is QuestionState.ANSWERED:
             return closed.option_id
         await self._tell(asker, f"{question.title}: {_end(closed)}")

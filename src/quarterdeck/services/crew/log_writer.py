@@ -9,7 +9,7 @@ from functools import partial
 from quarterdeck.domain.agent_log import MESSAGE_LENGTH, LogEntry, LogKind, LogLevel, LogRole
 from quarterdeck.errors import Unavailable
 from quarterdeck.ports.clock import Clock
-from quarterdeck.ports.fleet import AgentLogRepository
+from quarterdeck.ports.fleet import AgentLogRepository, LogSpan
 from quarterdeck.ports.log_archive import LogArchive
 from quarterdeck.ports.store import Store, Transaction
 
@@ -55,6 +55,7 @@ class _Log:
     voice: Voice | None = None
     last_length: int = 0
     waiting: int = 0
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,11 @@ class LogWriter:
                 await self._written.wait_for(lambda: not log.waiting)
 
     def forget(self, agent_id: str) -> None:
-        """Let go of an agent's log; what is not written yet is lost."""
-        self._logs.pop(agent_id, None)
+        """Let go of an agent's log, once all of it is written."""
+        log = self._logs.get(agent_id)
+        if log is not None:
+            log.is_over = True
+            self._drop_if_done(agent_id, log)
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -174,11 +178,19 @@ class LogWriter:
     async def _log(self, agent_id: str) -> _Log:
         log = self._logs.get(agent_id)
         if log is None:
-            span = await self._store.read(lambda tx: self._rows.span(tx, agent_id))
+            span = await self._span(agent_id)
             # Somebody else may have asked meanwhile; there must be one.
             fresh = _Log(next_seq=span.last + 1, first=span.first or 1, size=span.size)
             log = self._logs.setdefault(agent_id, fresh)
         return log
+
+    async def _span(self, agent_id: str) -> LogSpan:
+        while True:
+            try:
+                return await self._store.read(lambda tx: self._rows.span(tx, agent_id))
+            except Unavailable as error:
+                _report(error)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _write_waiting(self) -> None:
         taken = [_Taken.of(agent_id, log) for agent_id, log in self._logs.items() if log.waiting]
@@ -188,11 +200,16 @@ class LogWriter:
         for part in taken:
             part.log.waiting -= part.waiting
             part.log.size += part.size
+            self._drop_if_done(part.agent_id, part.log)
         async with self._written:
             self._written.notify_all()
         self.on_written()
         for part in taken:
             await self._overflow(part.agent_id, part.log)
+
+    def _drop_if_done(self, agent_id: str, log: _Log) -> None:
+        if log.is_over and not log.waiting:
+            self._logs.pop(agent_id, None)
 
     async def _written_for_sure(self, taken: Sequence[_Taken]) -> None:
         while True:
@@ -200,7 +217,7 @@ class LogWriter:
                 await self._store.write(partial(self._write, taken))
             except Unavailable as error:
                 # A full disk, perhaps: agents wait meanwhile, and nothing they said is lost.
-                logger.error("Cannot write agents' logs, trying again: %s", error.details)  # noqa: TRY400 - the reason is known
+                _report(error)
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 return
@@ -222,15 +239,19 @@ class LogWriter:
         if last < log.first:
             return  # one entry is all there is
         first = log.first
-        old = await self._store.read(lambda tx: self._rows.entries(tx, agent_id, first, last))
         try:
+            old = await self._store.read(lambda tx: self._rows.entries(tx, agent_id, first, last))
             await asyncio.to_thread(self._archive.put, agent_id, list(reversed(old)))
-        except OSError:
+            await self._store.write(lambda tx: self._rows.remove(tx, agent_id, last))
+        except (OSError, Unavailable):
             logger.exception("Cannot move old entries of a log to a file; they stay")
             return
-        await self._store.write(lambda tx: self._rows.remove(tx, agent_id, last))
         log.first = last + 1
         log.size -= sum(len(entry.message) for entry in old)
+
+
+def _report(error: Unavailable) -> None:
+    logger.error("Cannot get at agents' logs, trying again: %s", error.details)
 
 
 def _storable(text: str) -> str:

@@ -24,6 +24,10 @@ class Member:
     # The one thing that starts the agent, works it or ends it; there is never a second.
     job: "asyncio.Task[None] | None" = None
     has_more: bool = False
+    # Why its process is gone, if that came to pass while the job was busy.
+    lost: str | None = None
+    # The task that somebody wants to stop; the next one may have begun by the time they say so.
+    unwanted: str | None = None
     failures: int = 0
     cost_so_far: float = 0.0
     # Of the task at hand.
@@ -32,7 +36,6 @@ class Member:
     said: str = ""
     said_in: str | None = None
     is_said: bool = False
-    cancel_asked: bool = False
     stopped_for: str | None = None
     turn_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -50,7 +53,7 @@ class Member:
         """Start on a task."""
         self.task_id, self.meter, self.telling = task_id, meter, telling
         self.said, self.said_in, self.is_said = "", None, False
-        self.cancel_asked, self.stopped_for = False, None
+        self.stopped_for = None
         self.turn_ended = asyncio.Event()
 
     def end(self) -> None:

@@ -28,6 +28,9 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
 
 
+CANCELED = Outcome(TaskState.CANCELED, StopReason.CANCELLED.value, "canceled")
+
+
 def outcome_of(end: TurnEnd, *, cancel_asked: bool, stopped_for: str | None) -> Outcome:
     """Return how a task ended whose turn the agent ended."""
     reason = end.stop_reason

@@ -8,11 +8,11 @@ from tests.support.runtimes import LocalSite, scripted_role
 
 OURS = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/home/ada",
+    "HOME": "/srv/ada",
     "LC_ALL": "C.UTF-8",
     "CODER_SESSION_TOKEN": "not-for-agents",
     "CODER_URL": "https://coder.example.org",
-    "QUARTERDECK_HOME": "/home/ada/.quarterdeck",
+    "QUARTERDECK_HOME": "/srv/ada/.quarterdeck",
     "QUARTERDECK_DATABASE_URL": "postgresql://not-for-agents",
     "OTEL_EXPORTER_OTLP_HEADERS": "not-for-agents",
     "SOME_SECRET": "not-for-agents",

@@ -1,7 +1,9 @@
 """Agents that misbehave: what is told of it, and that nothing of theirs is left."""
 
 import asyncio
+import sys
 import tracemalloc
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,11 +13,13 @@ import pytest
 
 from quarterdeck.domain.agent_events import AgentEvent, Noticed, Said
 from quarterdeck.domain.agent_log import LogLevel
+from quarterdeck.domain.questions import OptionKind
 from quarterdeck.domain.roles import Role
 from quarterdeck.domain.tasks import StopReason
 from quarterdeck.errors import AgentFailed
 from quarterdeck.repositories.runtimes.patience import Patience
 from quarterdeck.testing.runtime_contract import RuntimeHarness
+from tests.support import example_agent
 from tests.support.runtimes import SCRIPTED, LocalSite, eventually, marked, scripted_role
 
 MIB = 2**20
@@ -154,6 +158,24 @@ async def test_lines_that_are_no_messages_are_reported_and_skipped(site: LocalSi
         ]
 
 
+async def test_what_is_not_offered_is_refused_and_reported(site: LocalSite) -> None:
+    request = '{"jsonrpc":"2.0","id":"x","method":"fs/read_text_file","params":{}}'
+    site.role = after(f"echo '{request}'")
+    async with site.harness() as local:
+        spec = await local.started("curious")
+        assert await local.run(spec, "/say fine") is StopReason.END_TURN
+        asked = Noticed("Asked for fs/read_text_file, which is not offered")
+        assert asked in local.listener.events[spec.agent_id]
+
+
+async def test_an_agent_that_gives_up_after_a_refusal_was_not_cancelled(site: LocalSite) -> None:
+    site.role = Role(id="r5", name="strict", command=(sys.executable, str(example_agent.__file__)))
+    async with site.harness() as local:
+        spec = await local.started("strict")
+        local.listener.answer = OptionKind.REJECT_ONCE
+        assert await local.run(spec, "/insist delete everything") is StopReason.REFUSAL
+
+
 async def test_one_line_that_is_too_long_is_skipped(local: RuntimeHarness) -> None:
     spec = await local.started()
     assert await local.run(spec, f"/big {20 * MIB}", "/say after it") is StopReason.END_TURN
@@ -171,38 +193,31 @@ async def test_a_long_line_below_the_limit_is_heard_whole(local: RuntimeHarness)
 async def test_a_flood_is_held_back_and_disturbs_no_other_agent(
     local: RuntimeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flooding, other = await local.started("flooding"), await local.started("other")
-    heard, may_go_on = Counted(flooding.agent_id), anyio.Event()
+    held, other = await local.started("held"), await local.started("other")
+    sizes: Counter[str] = Counter()
+    may_go_on = anyio.Event()
 
     async def listen(agent_id: str, event: AgentEvent) -> None:
-        heard.count(agent_id, event)
-        if agent_id == flooding.agent_id:
+        if isinstance(event, Said):
+            sizes[agent_id] += len(event.text)
+        if agent_id == held.agent_id:
             await may_go_on.wait()
 
     monkeypatch.setattr(local.listener, "heard", listen)
     tracemalloc.start()
     try:
-        task = local.begin(flooding, f"/flood {50 * MIB}")
-        await local.run(other, "/say not disturbed")
+        task = local.begin(held, f"/flood {50 * MIB}")
+        # As much of another agent passes by; what the first has written meanwhile is in its pipe.
+        assert await local.run(other, f"/flood {50 * MIB}") is StopReason.END_TURN
+        assert not task.done()
+        assert sizes[held.agent_id] <= MIB
         may_go_on.set()
         assert await task is StopReason.END_TURN
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert heard.size == 50 * MIB
+    assert sizes == {held.agent_id: 50 * MIB, other.agent_id: 50 * MIB}
     assert most < 8 * MIB
-
-
-class Counted:
-    """Counts what an agent says without keeping it."""
-
-    def __init__(self, agent_id: str) -> None:
-        self.size = 0
-        self._agent_id = agent_id
-
-    def count(self, agent_id: str, event: AgentEvent) -> None:
-        if agent_id == self._agent_id and isinstance(event, Said):
-            self.size += len(event.text)
 
 
 async def test_what_an_agent_writes_to_stderr_neither_blocks_it_nor_fills_the_disk(

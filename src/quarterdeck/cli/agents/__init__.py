@@ -1,0 +1,1 @@
+"""`quarterdeck agents`: the fleet, from the terminal."""

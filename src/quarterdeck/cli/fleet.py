@@ -1,0 +1,87 @@
+"""The daemon of the home, as commands over the fleet ask it."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quarterdeck.cli.program import Invocation, user_name
+from quarterdeck.cli.render import remark
+from quarterdeck.errors import DaemonLost, InternalError, error_from
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_SECONDS = 5
+# Agents' work is pushed over networks of all kinds; nothing that is asked for takes longer.
+ANSWER_SECONDS = 600
+# A wait ends after this and begins again, so that a daemon that is to stop soon can.
+WAIT_SECONDS = 10
+
+Reply = dict[str, Any]
+
+
+class FleetClient:
+    """Asks the daemon, which runs the agents; no command does so itself."""
+
+    def __init__(self, home: Path, client: "httpx2.AsyncClient") -> None:
+        self._home = home
+        self._client = client
+
+    async def look(self, command: str, tool: str, **arguments: object) -> Reply:
+        """Ask for what changes nothing; asked again of the next daemon when one goes away."""
+        try:
+            return await self._ask(command, tool, arguments)
+        except DaemonLost:
+            await self._find()
+            return await self._ask(command, tool, arguments)
+
+    async def do(self, command: str, tool: str, **arguments: object) -> Reply:
+        """Have something changed."""
+        return await self._ask(command, tool, arguments)
+
+    async def _ask(self, command: str, tool: str, arguments: dict[str, object]) -> Reply:
+        import httpx2
+
+        given = {name: value for name, value in arguments.items() if value is not None}
+        asked = {"command": command, "tool": tool, "arguments": given, "user": user_name()}
+        try:
+            answer = await self._client.post("/control/call", json=asked)
+            body = answer.json()
+        except httpx2.TransportError as error:
+            raise DaemonLost from error
+        except json.JSONDecodeError as error:
+            raise InternalError from error
+        if answer.is_success:
+            return body
+        raise error_from(body["error"])
+
+    async def _find(self) -> None:
+        from quarterdeck.bridge.attach import attach
+        from quarterdeck.daemon.key import read_key
+
+        # Blocks, which is well: nobody can be told anything before the daemon is there.
+        address = await asyncio.to_thread(attach, self._home, os.environ, remark)
+        self._client.base_url = address.url
+        self._client.headers["Authorization"] = f"Bearer {read_key(self._home)}"
+
+    @classmethod
+    async def connect(cls, home: Path, client: "httpx2.AsyncClient") -> "FleetClient":
+        """Find the daemon, or start it."""
+        fleet = cls(home, client)
+        await fleet._find()
+        return fleet
+
+
+@asynccontextmanager
+async def fleet_of(invocation: Invocation) -> AsyncGenerator[FleetClient]:
+    """Find the daemon of the home, or start it, and ask it while inside."""
+    import httpx2
+
+    timeout = httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+    # Without the environment's proxies: the daemon is on this machine.
+    async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as client:
+        yield await FleetClient.connect(invocation.find_home(), client)
