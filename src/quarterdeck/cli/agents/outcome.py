@@ -13,11 +13,11 @@ _WELL = frozenset({"idle"})
 def told_outcome(answer: Reply, *, until: str = "idle", as_json: bool = False) -> int:
     """Print how the agents stand, and return what the wait came to."""
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print(json.dumps(answer, ensure_ascii=False), flush=True)
     for agent in answer["agents"]:
         asked = agent.get("waiting_for")
         if not as_json:
-            print(printable(_line(agent)))
+            print(printable(_line(agent)), flush=True)
         if asked:
             remark(f"'quarterdeck questions answer {asked['question_id']}' answers it")
     if answer["timed_out"]:
