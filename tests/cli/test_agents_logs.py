@@ -68,6 +68,12 @@ def test_a_message_that_goes_on_is_continued_where_it_ended(fleet: CommandedFlee
     assert "".join(parts) == f"{'word ' * 200}end of it"
 
 
+def test_a_long_log_is_shown_as_far_back_as_is_asked_for(fleet: CommandedFleet) -> None:
+    fleet.create("planner", "\n".join(f"/plan step {number}" for number in range(500)))
+    shown = fleet.ok("agents", "logs", "planner", "-n", "450", "--level", "debug").splitlines()
+    assert [line.rpartition(" ")[2] for line in shown] == [str(step) for step in range(50, 500)]
+
+
 def test_who_follows_does_not_keep_the_daemon_from_ending(tmp_path: Path) -> None:
     alone = CommandedFleet(tmp_path)
     try:

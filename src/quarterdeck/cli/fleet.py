@@ -103,3 +103,13 @@ async def fleet_of(invocation: Invocation) -> AsyncGenerator[FleetClient]:
     # Without the environment's proxies: the daemon is on this machine.
     async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as client:
         yield FleetClient(home, client, address)
+
+
+def print_reply(reply: Reply) -> None:
+    """Print an answer as other surfaces get it."""
+    print(json.dumps(reply, ensure_ascii=False), flush=True)
+
+
+def tell(reply: Reply, *, as_json: bool) -> None:
+    """Print an answer as JSON, or tell the person what it comes to."""
+    print_reply(reply) if as_json else remark(reply["message"])
