@@ -136,3 +136,10 @@ def test_usage_is_taken_as_far_as_it_makes_sense() -> None:
     assert usage({"usage": {"inputTokens": 3, "outputTokens": 4}}).total_tokens == 7
     assert usage({"usage": {"inputTokens": -3, "totalTokens": "many"}}).total_tokens == 0
     assert usage({}).total_tokens == 0
+
+
+def test_usage_is_also_found_where_older_agents_tell_it() -> None:
+    tokens = {"input_tokens": 3, "output_tokens": 4}
+    told = usage({"stopReason": "end_turn", "_meta": {"quota": {"token_count": tokens}}})
+    assert (told.input_tokens, told.output_tokens, told.total_tokens) == (3, 4, 7)
+    assert usage({"_meta": {"quota": {"token_count": "many"}}}).total_tokens == 0
