@@ -237,6 +237,14 @@ async def test_the_pieces_of_one_message_are_one_entry(here: McpFleet) -> None:
     assert "DEBUG" in {entry["level"] for entry in log}
 
 
+async def test_a_notice_in_the_middle_of_a_message_does_not_cut_the_result(
+    here: McpFleet,
+) -> None:
+    await here.idle("noticed", "/say one\n/unknown title\n/say two")
+    [task] = await here.history("noticed")
+    assert task["result"] == "one\ntwo"
+
+
 async def test_the_diff_comes_by_pages_with_what_was_never_committed(here: McpFleet) -> None:
     await here.idle("author", "/run seq 1 9000 > numbers.txt\n/write b.txt x")
     pages: list[str] = []
