@@ -229,6 +229,8 @@ async def test_an_agent_that_only_claims_to_load_is_not_asked_to(
         async with site.harness() as local:
             spec = replace(await local.new_spec(agent), conversation="earlier")
             assert (await local.create(spec)).resumed is (agent == "claude")
+            if agent == "gemini":
+                assert "begins a new one" in _warning(local, spec.agent_id)
     loads = [m["params"] for m in canned.messages() if m.get("method") == "session/load"]
     assert [LoadSessionRequest.model_validate(params).session_id for params in loads] == ["earlier"]
 
