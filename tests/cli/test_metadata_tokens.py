@@ -18,11 +18,6 @@ def bill(cli: CommandLine, *arguments: str) -> dict[str, Any]:
     return json.loads(done.out)
 
 
-def beside_toolsets(found: dict[str, Any], which: str) -> int:
-    """Return the price of what no toolset has: resources and prompts."""
-    return sum(one[which] for one in found["entries"] if one["kind"] != "tool")
-
-
 def test_every_tool_has_its_price_and_the_totals_are_their_sums(cli: CommandLine) -> None:
     found = bill(cli)
     entries = found["entries"]
@@ -30,8 +25,8 @@ def test_every_tool_has_its_price_and_the_totals_are_their_sums(cli: CommandLine
     assert all(0 < one["read"] < one["listed"] for one in entries)
     for which in ("read", "listed"):
         assert found[which] == sum(one[which] for one in entries)
-        in_toolsets = sum(one[which] for one in found["toolsets"])
-        assert found[which] == in_toolsets + beside_toolsets(found, which)
+        tools = [one for one in entries if one["kind"] == "tool"]
+        assert sum(one[which] for one in tools) == sum(one[which] for one in found["toolsets"])
     assert "estimate" in found["method"]
 
 
@@ -48,8 +43,8 @@ def test_a_choice_of_toolsets_costs_less(cli: CommandLine) -> None:
     every = {one["toolset"]: one["read"] for one in bill(cli)["toolsets"]}
     some = bill(cli, "--toolsets", "memory,meta")
     assert {one["toolset"] for one in some["toolsets"]} == {"memory", "meta"}
-    beside = beside_toolsets(some, "read")
-    assert some["read"] == every["memory"] + every["meta"] + beside
+    resources = sum(one["read"] for one in some["entries"] if one["kind"] != "tool")
+    assert some["read"] == every["memory"] + every["meta"] + resources
     refused = cli("metadata", "tokens", "--toolsets", "memroy")
     assert refused.code == 2
     assert "did you mean 'memory'?" in refused.err
