@@ -237,6 +237,27 @@ async def test_the_pieces_of_one_message_are_one_entry(here: McpFleet) -> None:
     assert "DEBUG" in {entry["level"] for entry in log}
 
 
+async def test_a_notice_in_the_middle_of_a_message_does_not_cut_the_result(
+    here: McpFleet,
+) -> None:
+    await here.idle("noticed", "/say The do\n/unknown title\n/say or is mended")
+    [task] = await here.history("noticed")
+    assert task["result"] == "The door is mended"
+
+
+async def test_a_task_costs_what_it_added_also_after_a_restart(here: McpFleet) -> None:
+    await here.idle("thrifty", "/usage 10 5 0.25")
+    await here.call("restart_agent", agent_name="thrifty")
+    await here.until("thrifty", "idle")
+    # The agent goes on with its conversation, and reports what all of it has cost.
+    await start(here, "thrifty", "/usage 20 5 0.5")
+    await here.until("thrifty", "idle")
+    second, first = await here.history("thrifty")
+    assert (first["usage"]["cost"], second["usage"]["cost"]) == (0.25, 0.5)
+    total = (await here.show("thrifty"))["usage"]
+    assert (total["cost"], total["currency"], total["total_tokens"]) == (0.75, "USD", 40)
+
+
 async def test_the_diff_comes_by_pages_with_what_was_never_committed(here: McpFleet) -> None:
     await here.idle("author", "/run seq 1 9000 > numbers.txt\n/write b.txt x")
     pages: list[str] = []

@@ -31,12 +31,15 @@ from acp.schema import (
     SetSessionModeRequest,
     TextContentBlock,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from quarterdeck.clients.acp.connection import Connection, Message
 from quarterdeck.clients.acp.errors import INTERNAL_ERROR, RpcError
 
 M = TypeVar("M", bound=BaseModel)
+
+# From before models were config options: some agents know only this, and the schema no more.
+SET_MODEL = "session/set_model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What can be set in a session, and to which values; without an `option` it is the mode."""
+    """What can be set in a session, and to which values; without an `option` by its own method."""
 
     option: str | None
     values: tuple[str, ...]
@@ -76,6 +79,18 @@ class WrongVersion(Exception):
 
     def __init__(self, version: int) -> None:
         super().__init__(f"it speaks version {version} of the protocol, not {PROTOCOL_VERSION}")
+
+
+class _Model(BaseModel):
+    id: str = Field(alias="modelId")
+
+
+class _Models(BaseModel):
+    available: list[_Model] = Field(alias="availableModels")
+
+
+class _OlderAnswer(BaseModel):
+    models: _Models
 
 
 class AcpAgent:
@@ -104,8 +119,9 @@ class AcpAgent:
         request = NewSessionRequest(
             cwd=cwd, mcp_servers=self._usable(servers), field_meta=dict(meta) or None
         )
-        response = _checked(NewSessionResponse, await self._ask("session_new", request))
-        return Session(response.session_id, _choices(response))
+        answer = await self._ask("session_new", request)
+        response = _checked(NewSessionResponse, answer)
+        return Session(response.session_id, (*_choices(response), _models(answer)))
 
     async def load_session(
         self, session_id: str, cwd: str, servers: Sequence[McpServer], meta: Mapping[str, Any]
@@ -119,11 +135,16 @@ class AcpAgent:
             field_meta=dict(meta) or None,
         )
         method = "session_load" if self.capabilities.loads else "session_resume"
-        response = _checked(LoadSessionResponse, await self._ask(method, request))
-        return Session(session_id, _choices(response))
+        answer = await self._ask(method, request)
+        response = _checked(LoadSessionResponse, answer)
+        return Session(session_id, (*_choices(response), _models(answer)))
 
     async def choose(self, session: Session, choice: Choice, value: str) -> None:
         """Set a mode, a model or whatever else a session offers."""
+        if choice.option is None and choice.category == "model":
+            model = {"sessionId": session.id, "modelId": value}
+            await self._connection.request(SET_MODEL, model)
+            return
         if choice.option is None:
             mode = SetSessionModeRequest(session_id=session.id, mode_id=value)
             await self._ask("session_set_mode", mode)
@@ -199,6 +220,14 @@ def _choices(response: NewSessionResponse | LoadSessionResponse) -> tuple[Choice
     options = response.config_options or []
     selects = [option for option in options if isinstance(option, SessionConfigOptionSelect)]
     return (Choice(None, tuple(modes), "mode"), *map(_choice, selects))
+
+
+def _models(answer: Message) -> Choice:
+    try:
+        offered = _OlderAnswer.model_validate(answer).models.available
+    except ValidationError:
+        offered = []
+    return Choice(None, tuple(model.id for model in offered), "model")
 
 
 def _choice(option: SessionConfigOptionSelect) -> Choice:

@@ -66,7 +66,10 @@ class Opening:
 
     async def _resumed(self) -> Opened | None:
         conversation = self._spec.conversation
-        if not conversation or not self._can_resume():
+        if not conversation or not self._spec.role.resume:
+            return None
+        if not self._can_resume():
+            await self._host.warn("It cannot go on with its conversation, and begins a new one")
             return None
         try:
             # What it tells of the conversation so far is not news.
@@ -80,7 +83,7 @@ class Opening:
     def _can_resume(self) -> bool:
         role, offered = self._spec.role, self._agent.capabilities
         works = role.known is None or role.known.loads_sessions
-        return role.resume and works and (offered.loads or offered.resumes)
+        return works and (offered.loads or offered.resumes)
 
     async def _load(self, conversation: str) -> Session:
         cwd, servers = self._spec.workspace.path, self._servers()

@@ -18,6 +18,8 @@ def stop_reason(answer: Wire, *, was_interrupted: bool, was_refused: bool) -> St
 def usage(answer: Wire) -> Usage:
     """Return what the turn used, as far as the agent says."""
     told = object_at(answer, "usage")
+    if not told:
+        return _quota(object_at(object_at(answer, "_meta"), "quota"))
     incoming, outgoing = number_at(told, "inputTokens") or 0, number_at(told, "outputTokens") or 0
     total = number_at(told, "totalTokens")
     return Usage(
@@ -25,3 +27,11 @@ def usage(answer: Wire) -> Usage:
         output_tokens=outgoing,
         total_tokens=incoming + outgoing if total is None else total,
     )
+
+
+def _quota(told: Wire) -> Usage:
+    # Gemini CLI says it only here.
+    tokens = object_at(told, "token_count")
+    incoming = number_at(tokens, "input_tokens") or 0
+    outgoing = number_at(tokens, "output_tokens") or 0
+    return Usage(input_tokens=incoming, output_tokens=outgoing, total_tokens=incoming + outgoing)

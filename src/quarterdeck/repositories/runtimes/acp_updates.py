@@ -1,14 +1,13 @@
 """What an agent tells of its work over the Agent Client Protocol, as events."""
 
-import json
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from quarterdeck.domain.agent_events import AgentEvent, Noticed, Planned, Said, Spent, UsedTool
+from quarterdeck.domain.agent_events import AgentEvent, Planned, Said, Spent, UsedTool
+from quarterdeck.repositories.runtimes.acp_notices import noticed
 from quarterdeck.repositories.runtimes.wire_values import (
     Wire,
     amount_at,
-    fit,
     number_at,
     object_at,
     objects_at,
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 # An agent that never ends its calls must not make us remember all of them.
 _MOST_CALLS = 1000
-_SHOWN = 2000
 _ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
@@ -67,12 +65,6 @@ def tool_call(update: Wire, before: UsedTool | None = None) -> UsedTool:
         text="\n".join(filter(None, map(_content_text, objects_at(update, "content")))),
         paths=_paths(update) or known.paths,
     )
-
-
-def noticed(name: str, content: Wire) -> Noticed:
-    """Return whatever has no event of its own, as it came but not at any length."""
-    shown = json.dumps({key: value for key, value in content.items() if key != "sessionUpdate"})
-    return Noticed(fit(f"{name}: {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}"))
 
 
 def _said(update: Wire, *, is_thought: bool = False) -> Said:

@@ -19,6 +19,7 @@ from quarterdeck.domain.agent_log import LogLevel
 from quarterdeck.domain.tasks import StopReason, TurnEnd
 from quarterdeck.errors import AgentBusy, AgentFailed
 from quarterdeck.ports.runtime import AgentSpec, RuntimeListener, Started
+from quarterdeck.repositories.runtimes.acp_notices import noticed
 from quarterdeck.repositories.runtimes.acp_opening import Opening
 from quarterdeck.repositories.runtimes.acp_permissions import (
     WITHDRAWN,
@@ -27,7 +28,7 @@ from quarterdeck.repositories.runtimes.acp_permissions import (
     permission_request,
 )
 from quarterdeck.repositories.runtimes.acp_turns import stop_reason, usage
-from quarterdeck.repositories.runtimes.acp_updates import Updates, noticed
+from quarterdeck.repositories.runtimes.acp_updates import Updates
 from quarterdeck.repositories.runtimes.patience import Patience
 from quarterdeck.repositories.runtimes.stderr_log import StderrLog
 from quarterdeck.repositories.runtimes.wire_values import fit, object_at

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
 from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
 from quarterdeck.domain.agents import AgentStatus
-from quarterdeck.domain.tasks import Task, TaskState
+from quarterdeck.domain.tasks import Task, TaskState, Usage
 from quarterdeck.domain.workspaces import Saved
 from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
@@ -175,7 +175,7 @@ class Crew:
         await member.telling.tell(event, member.task_id)
         member.hear(event)
         if isinstance(event, Spent) and event.cost is not None:
-            member.cost_so_far = max(member.cost_so_far, event.cost)
+            member.cost_so_far = event.cost
         if member.meter is not None:
             member.meter.note(event)
             self._hold_to_limits(member)
@@ -230,15 +230,19 @@ class Crew:
 
         started = await start(spec, report)
         member.spec = replace(spec, conversation=started.conversation)
-        await self._persist(lambda tx: self._mark_up(tx, member))
+        spent = await self._persist(lambda tx: self._mark_up(tx, member))
+        # Agents count the cost of a conversation, and go on counting where they go on with it.
+        member.cost_so_far = spent.cost if started.resumed else 0.0
 
-    def _mark_up(self, tx: Transaction, member: Member) -> None:
+    def _mark_up(self, tx: Transaction, member: Member) -> Usage:
         now, rows = self._parts.clock.now(), self._parts.rows
         has_tasks = bool(rows.tasks.open_of(tx, member.spec.agent_id))
         status = AgentStatus.BUSY if has_tasks else AgentStatus.IDLE
         agent = rows.turn(tx, member.spec.agent_id, status, now)
-        if agent is not None:
-            rows.agents.save(tx, replace(agent, conversation=member.spec.conversation))
+        if agent is None:
+            return Usage()
+        rows.agents.save(tx, replace(agent, conversation=member.spec.conversation))
+        return agent.usage
 
     async def _work(self, member: Member) -> None:
         """Work on one task after the other until none is left."""
@@ -279,9 +283,8 @@ class Crew:
             outcome = outcome_of_failure(error, member.stopped_for)
         finally:
             timer.cancel()
-            cost = meter.cost
             member.end()
-        await self._finish(member, task, outcome, cost)
+        await self._finish(member, task, outcome, meter)
         is_up = member.runtime.is_running(member.spec.agent_id)
         if is_up or outcome.state is TaskState.DONE:
             member.failures = 0
@@ -296,12 +299,12 @@ class Crew:
         is_unwanted = member.unwanted == task.id
         return outcome_of(end, cancel_asked=is_unwanted, stopped_for=member.stopped_for)
 
-    async def _finish(self, member: Member, task: Task, outcome: Outcome, cost: float) -> None:
+    async def _finish(self, member: Member, task: Task, outcome: Outcome, meter: Meter) -> None:
         agent_id = member.spec.agent_id
         if outcome.state is TaskState.FAILED and outcome.problem:
             await self._tell(member, LogLevel.ERROR, LogKind.ERROR, outcome.problem)
         await self._parts.log.flush(agent_id)
-        record = await self._parts.records.of(member, task, outcome, cost=cost)
+        record = await self._parts.records.of(member, task, outcome, meter)
         await self._persist(lambda tx: self._parts.records.write(tx, record))
         self._parts.changes.tell()
 

@@ -7,6 +7,8 @@ from quarterdeck.domain.agent_events import AgentEvent, Spent, UsedTool
 from quarterdeck.domain.roles import Limits
 
 MICROSECONDS_A_MINUTE = 60_000_000
+# Sums of money differ by less, in whichever order they were added up.
+SMALLEST_COST = 1e-6
 
 
 @dataclass
@@ -71,6 +73,8 @@ class Meter:
 
     def _note_spending(self, spent: Spent) -> None:
         if spent.cost is not None:
+            if spent.cost < self.cost_before - SMALLEST_COST:
+                self.cost_before = 0.0  # the agent counts from nothing again
             self.cost = max(self.cost, spent.cost - self.cost_before)
             self.currency = spent.currency or self.currency
         if spent.context_used is not None:

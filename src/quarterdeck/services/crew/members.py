@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from quarterdeck.domain.agent_events import AgentEvent, Said, Spent
+from quarterdeck.domain.agent_events import AgentEvent, Noticed, Said, Spent
 from quarterdeck.domain.roles import Role
 from quarterdeck.ports.runtime import AgentRuntime, AgentSpec
 from quarterdeck.services.crew.desk import Asker
@@ -69,7 +69,7 @@ class Member:
                     self.said = ""
                 self.said = (self.said + event.text)[-SAID_LENGTH:]
                 self.said_in, self.is_said = message_id, False
-            case Spent():
-                pass  # comes at any time, in the middle of a sentence too
+            case Spent() | Noticed():
+                pass  # come at any time, in the middle of a sentence too
             case _:
                 self.is_said = True

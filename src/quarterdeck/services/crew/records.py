@@ -11,6 +11,7 @@ from quarterdeck.domain.workspaces import Diff
 from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.store import Transaction
+from quarterdeck.services.crew.limits import Meter
 from quarterdeck.services.crew.members import Member
 from quarterdeck.services.crew.outcomes import (
     RESULT_LENGTH,
@@ -51,11 +52,12 @@ class TaskRecords:
         """Return a text as it may be shown to anybody."""
         return self._redactor.text(text)
 
-    async def of(self, member: Member, task: Task, outcome: Outcome, *, cost: float) -> Record:
+    async def of(self, member: Member, task: Task, outcome: Outcome, meter: Meter) -> Record:
         """Return what is known of a task that has just ended."""
         usage = outcome.usage
-        if cost and not usage.cost:
-            usage = usage.model_copy(update={"cost": round(cost, 9)})
+        if meter.cost and not usage.cost:
+            spent = {"cost": round(meter.cost, 9), "currency": meter.currency}
+            usage = usage.model_copy(update=spent)
         return Record(task, outcome, member.said, usage, await _diff_of(member))
 
     def write(self, tx: Transaction, record: Record) -> None:

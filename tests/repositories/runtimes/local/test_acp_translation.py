@@ -13,7 +13,9 @@ from quarterdeck.repositories.runtimes.acp_turns import stop_reason, usage
 from quarterdeck.repositories.runtimes.acp_updates import Updates
 
 KINDS = ["agent_message_chunk", "tool_call", "tool_call_update", "plan", "usage_update", "other"]
+KINDS += ["available_commands_update", "config_option_update", "session_info_update"]
 FIELDS = ["content", "title", "toolCallId", "entries", "cost", "used", "locations", "status"]
+FIELDS += ["availableCommands", "configOptions", "currentValue", "name"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "text", "path"]),
     lambda inner: (
@@ -90,6 +92,26 @@ def test_an_update_that_nobody_knows_is_shown_but_not_at_any_length() -> None:
     assert len(event.text) < 2100
 
 
+def test_what_agents_tell_beside_their_work_is_a_readable_line() -> None:
+    told = [
+        {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "plan"}]},
+        {"sessionUpdate": "available_commands_update", "availableCommands": []},
+        {"sessionUpdate": "config_option_update"}
+        | {"configOptions": [{"id": "model", "currentValue": "large", "options": []}]},
+        {"sessionUpdate": "current_mode_update", "currentModeId": "plan"},
+        {"sessionUpdate": "session_info_update", "title": "Mend the door"},
+        {"sessionUpdate": "session_info_update", "_meta": {"state": "idle"}},
+    ]
+    assert [Updates().event(update) for update in told] == [
+        Noticed("It has the commands plan"),
+        Noticed("It has no commands"),
+        Noticed("Its options are: model large"),
+        Noticed("Its mode is plan"),
+        Noticed("It calls the conversation: Mend the door"),
+        Noticed('session_info_update: {"_meta": {"state": "idle"}}'),
+    ]
+
+
 def test_text_that_could_not_be_stored_is_made_fit() -> None:
     assert Updates().event(chunk({"type": "text", "text": "a\0b\ud800c"})) == Said(
         "a\ufffdb\ufffdc"
@@ -136,3 +158,10 @@ def test_usage_is_taken_as_far_as_it_makes_sense() -> None:
     assert usage({"usage": {"inputTokens": 3, "outputTokens": 4}}).total_tokens == 7
     assert usage({"usage": {"inputTokens": -3, "totalTokens": "many"}}).total_tokens == 0
     assert usage({}).total_tokens == 0
+
+
+def test_usage_is_also_found_where_older_agents_tell_it() -> None:
+    tokens = {"input_tokens": 3, "output_tokens": 4}
+    told = usage({"stopReason": "end_turn", "_meta": {"quota": {"token_count": tokens}}})
+    assert (told.input_tokens, told.output_tokens, told.total_tokens) == (3, 4, 7)
+    assert usage({"_meta": {"quota": {"token_count": "many"}}}).total_tokens == 0

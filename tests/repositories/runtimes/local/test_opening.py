@@ -183,6 +183,21 @@ async def test_a_model_is_set_by_its_option(site: LocalSite, tmp_path: Path) -> 
         assert canned.params("session/set_config_option") == chosen
 
 
+async def test_a_model_is_set_by_its_own_method_where_it_is_no_option(
+    site: LocalSite, tmp_path: Path
+) -> None:
+    models = {"currentModelId": "small", "availableModels": [{"modelId": "large", "name": "L"}]}
+    canned = Canned(site, tmp_path, session_new={"sessionId": "s1", "models": models})
+    site.role = Role(id="r8", name="thinker", command=canned.command, model="large")
+    async with site.harness() as local:
+        await local.started("thinker")
+        assert canned.params("session/set_model") == {"sessionId": "s1", "modelId": "large"}
+    site.role = Role(id="r8", name="thinker", command=canned.command, model="huge")
+    async with site.harness() as local:
+        error = await local.failure(local.create(await local.new_spec("thinker")))
+        assert error.hint == "change the role's model; the agent offers: large"
+
+
 async def test_a_mode_that_the_agent_does_not_have_is_refused(site: LocalSite) -> None:
     site.role = scripted_role(mode="bold")
     async with site.harness() as local:
@@ -214,6 +229,8 @@ async def test_an_agent_that_only_claims_to_load_is_not_asked_to(
         async with site.harness() as local:
             spec = replace(await local.new_spec(agent), conversation="earlier")
             assert (await local.create(spec)).resumed is (agent == "claude")
+            if agent == "gemini":
+                assert "begins a new one" in _warning(local, spec.agent_id)
     loads = [m["params"] for m in canned.messages() if m.get("method") == "session/load"]
     assert [LoadSessionRequest.model_validate(params).session_id for params in loads] == ["earlier"]
 
