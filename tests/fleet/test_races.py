@@ -21,11 +21,7 @@ ROUNDS = 10
 @pytest.fixture(scope="module")
 async def ship(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ship]:
     yard = Yard(tmp_path_factory.mktemp("races"))
-    yard.roles |= {
-        "late": faulty("--late", "600"),
-        "slow": faulty("--late", "2"),
-        "hasty": {"agent": "scripted", "permission": {"question_seconds": 1}},
-    }
+    yard.roles |= {"late": faulty("--late", "600"), "slow": faulty("--late", "2")}
     async with yard.sailing() as ship:
         yield ship
 
@@ -124,20 +120,6 @@ async def test_an_agent_that_is_restarted_while_it_is_starting_does_its_first_ta
     assert (agent["status"], agent["last_report"]) == ("idle", "the first task")
     (task,) = await ship.tasks("sony")
     assert task["state"] == "done"
-
-
-async def test_an_answer_that_comes_as_the_question_expires_is_what_the_agent_hears_or_refused(
-    ship: Ship,
-) -> None:
-    await ship.create("sony", "/ask May I?", role="hasty")
-    await ship.seen("sony", lambda agent: agent.get("waiting_for"))
-    (question,) = (await ship.answer("question_list"))["questions"]
-    reply = await ship.call(
-        "question_answer", question_id=question["question_id"], kind="allow_once"
-    )
-    (agent,) = await ship.settled("sony")
-    heard = "reject-once" if reply.is_error else "allow-once"
-    assert agent["last_report"] == f"permission: {heard}"
 
 
 async def test_a_daemon_that_is_stopped_while_agents_start_leaves_none_of_them(yard: Yard) -> None:

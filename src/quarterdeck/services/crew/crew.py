@@ -44,7 +44,7 @@ MOST_RESTARTS = 5
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 # At the end of this process, a database that is away is not waited for much longer.
-LAST_WORDS_SECONDS = 10.0
+LAST_WORDS_SECONDS = 5.0
 RESUME = "You were interrupted. Look at what is already done, and go on with this task:\n\n"
 
 
