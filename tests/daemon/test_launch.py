@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.daemon import launch
-from quarterdeck.daemon.address import is_alive
+from quarterdeck.daemon.address import Address, announce, held_for_life, is_alive
 from quarterdeck.daemon.launch import ensure_daemon
 from quarterdeck.daemon.log import log_path, open_log
 from quarterdeck.errors import DaemonFailed, TimedOut
@@ -41,4 +41,16 @@ def test_a_daemon_that_takes_too_long_is_ended_and_reported(
         ensure_daemon(deck_home(home), environment(home), say=lambda _: None)
     assert late.value.details == {"log": str(log_path(deck_home(home)))}
     assert not is_alive(deck_home(home))
+    assert living_daemons(home) == []
+
+
+def test_a_daemon_that_somebody_else_is_starting_is_waited_for_and_used(home: Path) -> None:
+    deck = deck_home(home)
+    coming = Address("http://127.0.0.1:1", os.getpid(), 1.0, "theirs", "0.1.0", flags=[])
+
+    with held_for_life(deck):
+        # It answers only after somebody has begun to wait for it.
+        found = ensure_daemon(deck, environment(home), say=lambda _: announce(deck, coming))
+
+    assert found == coming
     assert living_daemons(home) == []

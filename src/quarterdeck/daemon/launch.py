@@ -58,8 +58,12 @@ def ensure_daemon(
 def start_alone(
     home: Path, environ: Mapping[str, str], *, say: Say, flags: Sequence[str] = ()
 ) -> Address:
-    """Start a daemon and wait for it; the caller is the one that may (`starting_alone`)."""
-    _await_end(home, say)
+    """Start a daemon and wait for it; the caller is the one that may (`starting_alone`).
+
+    One that `quarterdeck up` or a service manager has begun to start needs no second.
+    """
+    if found := _await_end(home, say, or_answer=True):
+        return found
     say("Starting the Quarterdeck daemon")
     with open_log(home) as log:
         said_before = log.tell()
@@ -171,10 +175,12 @@ def _started_by_manager(home: Path, before: Address, say: Say) -> Address | None
     return None
 
 
-def _await_end(home: Path, say: Say) -> None:
-    """Wait for a daemon that is on its way out."""
-    began, told = time.monotonic(), False
+def _await_end(home: Path, say: Say, *, or_answer: bool = False) -> Address | None:
+    """Wait for a daemon that is on its way out; with `or_answer`, also for one on its way in."""
+    began, told, before = time.monotonic(), False, find(home)
     while is_alive(home):
+        if or_answer and (found := find(home)) and found != before:
+            return found
         waited = time.monotonic() - began
         if waited > STOP_SECONDS:
             raise TimedOut(
@@ -186,6 +192,7 @@ def _await_end(home: Path, say: Say) -> None:
             say("Waiting for the daemon to finish the calls that are running")
             told = True
         time.sleep(LOOK_EVERY_SECONDS)
+    return None
 
 
 def _spawn(
