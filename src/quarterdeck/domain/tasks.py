@@ -71,12 +71,13 @@ class Task:
 
 
 class StopReason(StrEnum):
-    """Why an agent's turn ended, as it says itself."""
+    """Why an agent's turn ended, as it says itself or as can be told."""
 
     END_TURN = "end_turn"
     MAX_TOKENS = "max_tokens"
     MAX_TURN_REQUESTS = "max_turn_requests"
     REFUSAL = "refusal"
+    PERMISSION_REFUSED = "permission_refused"
     CANCELLED = "cancelled"
     OTHER = "other"
 

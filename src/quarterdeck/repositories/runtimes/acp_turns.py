@@ -12,7 +12,7 @@ def stop_reason(answer: Wire, *, was_interrupted: bool, was_refused: bool) -> St
     if reason is not StopReason.CANCELLED or was_interrupted:
         return reason
     # Codex says so too when it was refused a permission.
-    return StopReason.REFUSAL if was_refused else StopReason.OTHER
+    return StopReason.PERMISSION_REFUSED if was_refused else StopReason.OTHER
 
 
 def usage(answer: Wire) -> Usage:

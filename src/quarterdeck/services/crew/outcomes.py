@@ -14,6 +14,7 @@ _BROKEN_OFF = {
     StopReason.MAX_TOKENS: "the model's limit of tokens was reached",
     StopReason.MAX_TURN_REQUESTS: "the agent's own limit of requests was reached",
     StopReason.REFUSAL: "the agent refused",
+    StopReason.PERMISSION_REFUSED: "the agent ended its task when a permission was refused",
     StopReason.CANCELLED: "the agent broke off",
 }
 

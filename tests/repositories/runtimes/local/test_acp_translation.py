@@ -150,7 +150,8 @@ def test_a_question_offers_only_what_can_be_chosen() -> None:
 def test_only_what_was_interrupted_counts_as_cancelled() -> None:
     answer = {"stopReason": "cancelled"}
     assert stop_reason(answer, was_interrupted=True, was_refused=True) is StopReason.CANCELLED
-    assert stop_reason(answer, was_interrupted=False, was_refused=True) is StopReason.REFUSAL
+    refused = stop_reason(answer, was_interrupted=False, was_refused=True)
+    assert refused is StopReason.PERMISSION_REFUSED
     assert stop_reason(answer, was_interrupted=False, was_refused=False) is StopReason.OTHER
 
 

@@ -173,7 +173,8 @@ async def test_an_agent_that_gives_up_after_a_refusal_was_not_cancelled(site: Lo
     async with site.harness() as local:
         spec = await local.started("strict")
         local.listener.answer = OptionKind.REJECT_ONCE
-        assert await local.run(spec, "/insist delete everything") is StopReason.REFUSAL
+        ended = await local.run(spec, "/insist delete everything")
+        assert ended is StopReason.PERMISSION_REFUSED
 
 
 async def test_one_line_that_is_too_long_is_skipped(local: RuntimeHarness) -> None:
