@@ -12,7 +12,6 @@ from quarterdeck.domain.access import Scope, scope_of
 from quarterdeck.domain.effect import Effect
 from quarterdeck.domain.guard import Request, Rule
 from quarterdeck.domain.ids import new_id
-from quarterdeck.errors import Unavailable
 from quarterdeck.ports.clock import Clock
 from quarterdeck.ports.meter import Meter, NoMeter
 from quarterdeck.ports.store import Store, Transaction
@@ -119,14 +118,6 @@ class Operation:
             await self._write_end(Outcome(rendered=rendered))
             self._ended(rendered)
 
-    async def succeed_reading(self, answer: object) -> None:
-        """Do the same for one that changed nothing: a full disk must not hide what is there."""
-        try:
-            await self.succeed(answer)
-        except Unavailable:
-            logger.exception("Could not write the trace of a reading operation")
-            self._ended(self._render(answer))
-
     async def fail(self, error: BaseException) -> None:
         """Write the trace of an operation whose decision was rolled back or never made."""
         if self.run.ended:
@@ -181,7 +172,7 @@ def operation(
     it, or returns an answer that is traced on its own. The caller needs the scope of the
     effect, or `scope` instead. With `long`, an open trace is committed before the method runs.
     """
-    needs, is_reading = scope or scope_of(effect), effect is Effect.READ
+    needs = scope or scope_of(effect)
 
     def decorate(
         method: Callable[Concatenate[S, Operation, P], Awaitable[A]],
@@ -204,7 +195,7 @@ def operation(
                         await op.start()
                     body = partial(method, service, op, *args, **kwargs)
                     answer = await within(Frame(call, op.run), body)
-                    await (op.succeed_reading if is_reading else op.succeed)(answer)
+                    await op.succeed(answer)
                 except BaseException as error:
                     await op.fail(error)
                     raise

@@ -12,10 +12,14 @@ from quarterdeck.repositories.runtimes.acp_permissions import is_refusal, permis
 from quarterdeck.repositories.runtimes.acp_turns import stop_reason, usage
 from quarterdeck.repositories.runtimes.acp_updates import Updates
 
-KINDS = ["agent_message_chunk", "tool_call", "tool_call_update", "plan", "usage_update", "other"]
-KINDS += ["available_commands_update", "config_option_update", "session_info_update"]
-FIELDS = ["content", "title", "toolCallId", "entries", "cost", "used", "locations", "status"]
-FIELDS += ["availableCommands", "configOptions", "currentValue", "name"]
+KINDS = [
+    *("agent_message_chunk", "tool_call", "tool_call_update", "plan", "usage_update", "other"),
+    *("available_commands_update", "config_option_update", "session_info_update"),
+]
+FIELDS = [
+    *("content", "title", "toolCallId", "entries", "cost", "used", "locations", "status"),
+    *("availableCommands", "configOptions", "currentValue", "name"),
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "text", "path"]),
     lambda inner: (
@@ -93,7 +97,7 @@ def test_an_update_that_nobody_knows_is_shown_but_not_at_any_length() -> None:
 
 
 def test_what_agents_tell_beside_their_work_is_a_readable_line() -> None:
-    told = [
+    told: list[dict[str, Any]] = [
         {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "plan"}]},
         {"sessionUpdate": "available_commands_update", "availableCommands": []},
         {"sessionUpdate": "config_option_update"}
