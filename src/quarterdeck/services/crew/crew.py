@@ -5,13 +5,14 @@ import contextvars
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from quarterdeck.domain.agent_events import AgentEvent, PermissionRequest, Spent
 from quarterdeck.domain.agent_log import LogKind, LogLevel, LogRole
 from quarterdeck.domain.agents import AgentStatus
-from quarterdeck.domain.tasks import Task, TaskState, Usage
+from quarterdeck.domain.tasks import Task, TaskState
 from quarterdeck.domain.workspaces import Saved
 from quarterdeck.errors import QuarterdeckError
 from quarterdeck.ports.clock import Clock
@@ -20,6 +21,7 @@ from quarterdeck.ports.store import Store, Transaction
 from quarterdeck.services.crew.badges import Badges
 from quarterdeck.services.crew.changes import Changes
 from quarterdeck.services.crew.desk import QuestionDesk
+from quarterdeck.services.crew.ledger import Ledger
 from quarterdeck.services.crew.limits import Meter
 from quarterdeck.services.crew.log_writer import LogWriter, Voice
 from quarterdeck.services.crew.members import Member
@@ -30,16 +32,15 @@ from quarterdeck.services.crew.outcomes import (
     outcome_of_failure,
 )
 from quarterdeck.services.crew.persistence import write_for_sure
-from quarterdeck.services.crew.records import TaskRecords, interrupted
+from quarterdeck.services.crew.records import TaskRecords
 from quarterdeck.services.crew.rows import FleetRows
 from quarterdeck.services.crew.telling import Telling
+from quarterdeck.services.crew.warden import STOP_SECONDS, Warden
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# How long an agent that was interrupted may take to stop before it is ended.
-STOP_SECONDS = 10.0
 MOST_RESTARTS = 5
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -69,6 +70,8 @@ class Crew:
     def __init__(self, parts: CrewParts, *, first_pause: float = FIRST_PAUSE) -> None:
         """Nobody is aboard at first; who breaks down comes back after `first_pause` seconds."""
         self._parts = parts
+        self._ledger = Ledger(parts.rows, parts.clock)
+        self._warden = Warden(parts.log, parts.desk, self.spawn)
         self._first_pause = first_pause
         self._members: dict[str, Member] = {}
         self._background: set[asyncio.Task[Any]] = set()
@@ -178,7 +181,7 @@ class Crew:
             member.cost_so_far = event.cost
         if member.meter is not None:
             member.meter.note(event)
-            self._hold_to_limits(member)
+            self._warden.look_at(member)
 
     async def asked(self, agent_id: str, request: PermissionRequest) -> str | None:
         """Return the id of the chosen option; may take a person's time."""
@@ -230,28 +233,20 @@ class Crew:
 
         started = await start(spec, report)
         member.spec = replace(spec, conversation=started.conversation)
-        spent = await self._persist(lambda tx: self._mark_up(tx, member))
+        ready = partial(self._ledger.up, agent_id=spec.agent_id, conversation=started.conversation)
+        spent = await self._persist(ready)
         # Agents count the cost of a conversation, and go on counting where they go on with it.
         member.cost_so_far = spent.cost if started.resumed else 0.0
 
-    def _mark_up(self, tx: Transaction, member: Member) -> Usage:
-        now, rows = self._parts.clock.now(), self._parts.rows
-        has_tasks = bool(rows.tasks.open_of(tx, member.spec.agent_id))
-        status = AgentStatus.BUSY if has_tasks else AgentStatus.IDLE
-        agent = rows.turn(tx, member.spec.agent_id, status, now)
-        if agent is None:
-            return Usage()
-        rows.agents.save(tx, replace(agent, conversation=member.spec.conversation))
-        return agent.usage
-
     async def _work(self, member: Member) -> None:
         """Work on one task after the other until none is left."""
+        agent_id = member.spec.agent_id
         while True:
             if member.lost is not None:
                 await self._come_back(member, member.lost)
                 return
             member.has_more = False
-            task = await self._persist(lambda tx: self._take_next(tx, member))
+            task = await self._persist(partial(self._ledger.next_task, agent_id=agent_id))
             self._parts.changes.tell()
             if task is not None:
                 if not await self._do(member, task):
@@ -259,24 +254,13 @@ class Crew:
             elif not member.has_more and member.lost is None:
                 return
 
-    def _take_next(self, tx: Transaction, member: Member) -> Task | None:
-        rows, now = self._parts.rows, self._parts.clock.now()
-        waiting = rows.tasks.open_of(tx, member.spec.agent_id)
-        if not waiting:
-            rows.turn(tx, member.spec.agent_id, AgentStatus.IDLE, now)
-            return None
-        task = waiting[0]
-        rows.turn(tx, member.spec.agent_id, AgentStatus.BUSY, now)
-        rows.tasks.save(tx, replace(task, state=TaskState.RUNNING, started_at=now))
-        return task
-
     async def _do(self, member: Member, task: Task) -> bool:
         """Have the agent do a task; return whether it can go on with the next."""
         voice = Voice(LogLevel.INFO, LogRole.USER, LogKind.TASK, task.id)
         await self._parts.log.add(member.spec.agent_id, voice, task.message)
         meter = Meter(member.role.limits, self._parts.clock.ticks_us, member.cost_so_far)
         member.begin(task.id, meter, Telling(self._parts.log, member.spec.agent_id))
-        timer = self.spawn(self._keep_time(member, meter))
+        timer = self._warden.keep_time(member, meter)
         try:
             outcome = await self._turn_of(member, task)
         except QuarterdeckError as error:
@@ -312,14 +296,8 @@ class Crew:
         agent_id = member.spec.agent_id
         await self._tell(member, LogLevel.ERROR, LogKind.ERROR, reason)
         await self._parts.log.flush(agent_id)
-        reason = self._parts.records.shown(reason)
-
-        def decide(tx: Transaction) -> None:
-            now = self._parts.clock.now()
-            self._parts.rows.turn(tx, agent_id, AgentStatus.FAILED, now, reason=reason)
-            self._parts.rows.end_open_tasks(tx, agent_id, TaskState.FAILED, reason, now)
-
-        await self._persist(decide)
+        shown = self._parts.records.shown(reason)
+        await self._persist(partial(self._ledger.failed, agent_id=agent_id, reason=shown))
         self._parts.changes.tell()
 
     async def _come_back(self, member: Member, reason: str) -> None:
@@ -352,28 +330,6 @@ class Crew:
         await self._persist(lambda tx: rows.turn(tx, agent_id, status, now, reason=reason))
         self._parts.changes.tell()
 
-    def _hold_to_limits(self, member: Member) -> None:
-        if member.stopped_for is None and member.meter is not None:
-            member.stopped_for = member.meter.reached()
-            if member.stopped_for is not None:
-                self.spawn(self._stop_at_limit(member, member.stopped_for))
-
-    async def _stop_at_limit(self, member: Member, limit: str) -> None:
-        await self._tell(member, LogLevel.WARN, LogKind.LIMIT, f"Stopped at a limit: {limit}")
-        agent_id = member.spec.agent_id
-        turn = member.turn_ended
-        try:
-            await member.runtime.interrupt(agent_id)
-            self._parts.desk.withdraw(agent_id)
-            await asyncio.wait_for(turn.wait(), STOP_SECONDS)
-        except (TimeoutError, QuarterdeckError):
-            await member.runtime.stop(agent_id)
-
-    async def _keep_time(self, member: Member, meter: Meter) -> None:
-        while member.meter is meter and member.stopped_for is None:
-            await asyncio.sleep(min(max(meter.seconds_left(), 0.05), 30))
-            self._hold_to_limits(member)
-
     async def _put_aside(self, member: Member) -> None:
         self._parts.desk.withdraw(member.spec.agent_id)
         if member.job is not None and not member.job.done():
@@ -394,19 +350,7 @@ class Crew:
     async def _strike_all(self) -> None:
         for agent_id in list(self._members):
             await self._parts.log.flush(agent_id)
-            await self._persist(lambda tx, agent_id=agent_id: self._strike(tx, agent_id))
-
-    def _strike(self, tx: Transaction, agent_id: str) -> None:
-        """Write that an agent ended with this process."""
-        rows, now = self._parts.rows, self._parts.clock.now()
-        reason = "Quarterdeck was stopped"
-        agent = rows.agents.find(tx, agent_id)
-        if agent is None or agent.status is AgentStatus.FAILED:
-            return
-        for task in rows.tasks.open_of(tx, agent_id):
-            if task.state is TaskState.RUNNING:
-                rows.tasks.save(tx, interrupted(task, now, reason))
-        rows.turn(tx, agent_id, AgentStatus.STOPPED, now, reason=reason)
+            await self._persist(partial(self._ledger.stopped, agent_id=agent_id))
 
     async def _tell(self, member: Member, level: LogLevel, kind: LogKind, text: str) -> None:
         voice = Voice(level, LogRole.SYSTEM, kind, member.task_id)
