@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
+from starlette.routing import Route
 
 from quarterdeck import __version__
 from quarterdeck.app import Quarterdeck, SystemClock, open_database, open_quarterdeck
@@ -126,7 +127,7 @@ async def _http_server(
         deck.redactor,
         routes=[
             *control.routes(),
-            command_route(_carrying_out(deck)),
+            commands_of(deck),
             metrics_route(_measured(metrics, deck, attempts)),
         ],
         allowed_hosts=settings.names,
@@ -136,15 +137,15 @@ async def _http_server(
     return server
 
 
-def _carrying_out(deck: Quarterdeck) -> Callable[[Asked, Caller], Awaitable[str]]:
-    """Return what does what commands ask for."""
+def commands_of(deck: Quarterdeck) -> Route:
+    """Return the route by which commands have the daemon do something."""
     commanding = Commanding(deck.calls, commanded(deck.fleet))
 
     async def carry_out(asked: Asked, caller: Caller) -> str:
         command = Commanded(asked.command, asked.tool, asked.arguments, asked.user)
         return await commanding.run(command, caller)
 
-    return carry_out
+    return command_route(carry_out)
 
 
 def _keep_telling(deck: Quarterdeck, words: Words) -> None:

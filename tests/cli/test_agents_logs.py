@@ -2,13 +2,14 @@
 
 import json
 import signal
+from pathlib import Path
 from subprocess import Popen
 
 import pytest
 
 from tests.support.daemons import running
 from tests.support.fleets import CommandedFleet
-from tests.support.servers import END_SECONDS, stream
+from tests.support.servers import END_SECONDS, kill_daemon, stream
 
 pytestmark = pytest.mark.xdist_group("commanded-fleet")
 
@@ -65,6 +66,28 @@ def test_a_message_that_goes_on_is_continued_where_it_ended(fleet: CommandedFlee
             entry = json.loads(stream(log.stdout).readline())
             parts += [entry["message"]] if entry["kind"] == "message" else []
     assert "".join(parts) == f"{'word ' * 200}end of it"
+
+
+def test_a_long_log_is_shown_as_far_back_as_is_asked_for(fleet: CommandedFleet) -> None:
+    fleet.create("planner", "\n".join(f"/plan step {number}" for number in range(500)))
+    shown = fleet.ok("agents", "logs", "planner", "-n", "450", "--level", "debug").splitlines()
+    assert [line.rpartition(" ")[2] for line in shown] == [str(step) for step in range(50, 500)]
+
+
+def test_who_follows_does_not_keep_the_daemon_from_ending(tmp_path: Path) -> None:
+    alone = CommandedFleet(tmp_path)
+    try:
+        alone.create("last-one", "/say ready")
+        with running("agents", "logs", "last-one", "-f", home=tmp_path) as following:
+            read_until(following, "agent: ready")
+            alone.ok("down")
+            assert following.wait(END_SECONDS) == 6
+            assert "daemon has ended" in stream(following.stderr).read()
+        assert alone.run("status").returncode == 3
+        told = alone.run("agents", "restart", "--all")
+        assert "'last-one' restart initiated" in told.stderr
+    finally:
+        kill_daemon(tmp_path)
 
 
 def test_what_would_steer_the_terminal_is_spelled_out(fleet: CommandedFleet) -> None:

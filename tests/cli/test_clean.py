@@ -70,11 +70,12 @@ def test_a_folder_of_nobody_goes_only_when_nothing_is_in_it(fleet: CommandedFlee
 
 
 def test_cleaning_is_traced_and_a_look_at_it_is_not(fleet: CommandedFleet) -> None:
-    before = len(fleet.calls())
-    fleet.ok("clean", "--dry-run")
-    assert len(fleet.calls()) == before
     fleet.ok("clean")
-    assert fleet.calls()[0] == "cli.clean"
+    before = fleet.newest_call()
+    fleet.ok("clean", "--dry-run")
+    assert fleet.calls_since(before) == []
+    fleet.ok("clean")
+    assert fleet.calls_since(before) == ["cli.clean"]
 
 
 def test_a_time_that_is_none_is_refused(fleet: CommandedFleet) -> None:

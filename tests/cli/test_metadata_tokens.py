@@ -25,7 +25,8 @@ def test_every_tool_has_its_price_and_the_totals_are_their_sums(cli: CommandLine
     assert all(0 < one["read"] < one["listed"] for one in entries)
     for which in ("read", "listed"):
         assert found[which] == sum(one[which] for one in entries)
-        assert found[which] == sum(one[which] for one in found["toolsets"])
+        tools = [one for one in entries if one["kind"] == "tool"]
+        assert sum(one[which] for one in tools) == sum(one[which] for one in found["toolsets"])
     assert "estimate" in found["method"]
 
 
@@ -42,7 +43,8 @@ def test_a_choice_of_toolsets_costs_less(cli: CommandLine) -> None:
     every = {one["toolset"]: one["read"] for one in bill(cli)["toolsets"]}
     some = bill(cli, "--toolsets", "memory,meta")
     assert {one["toolset"] for one in some["toolsets"]} == {"memory", "meta"}
-    assert some["read"] == every["memory"] + every["meta"]
+    resources = sum(one["read"] for one in some["entries"] if one["kind"] != "tool")
+    assert some["read"] == every["memory"] + every["meta"] + resources
     refused = cli("metadata", "tokens", "--toolsets", "memroy")
     assert refused.code == 2
     assert "did you mean 'memory'?" in refused.err

@@ -32,10 +32,11 @@ def test_an_open_question_is_listed_and_allowed(fleet: CommandedFleet, asker: st
     (line,) = [line for line in fleet.ok("agents", "list").splitlines() if "Deploy?" in line]
     assert line.split()[:2] == ["asker", "asks"]
 
+    before = fleet.newest_call()
     told = fleet.run("questions", "answer", question, "--allow")
     assert (told.returncode, told.stderr) == (0, "Agent 'asker' was told: Allow\n")
     assert outcome(fleet, asker) == "asker done: permission: allow-once"
-    assert fleet.calls()[0] == "cli.questions.answer"
+    assert fleet.calls_since(before) == ["cli.questions.answer"]
     again = fleet.run("questions", "answer", question, "--allow")
     assert again.returncode == 4
 

@@ -92,7 +92,7 @@ def post(address: str, headers: dict[str, str]) -> httpx2.Response:
 async def test_a_client_with_a_token_calls_every_tool(
     client: str, mode: str, address: str, home: Path
 ) -> None:
-    secret = token(home, f"{client}-{mode}", "--scope", "write")
+    secret = token(home, f"{client}-{mode}", "--scope", "write", "--scope", "approve")
     with anyio.fail_after(50):
         async with HTTP_CLIENTS[client](mode, f"{address}/mcp", secret) as connected:
             await call_every_tool(connected)

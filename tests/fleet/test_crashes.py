@@ -81,14 +81,3 @@ async def test_an_agent_that_crashes_while_it_is_idle_comes_back(ship: Ship) -> 
     assert agent["last_report"] == "back again"
     newest, first = await ship.tasks("pia")
     assert (first["state"], newest["state"]) == ("done", "done")
-
-
-async def test_an_agent_that_ends_right_after_its_task_is_not_taken_for_idle(ship: Ship) -> None:
-    # It is killed a moment after it has answered, while its work is being looked at.
-    await ship.create("quin", "/run (sleep 0.05; kill -9 $PPID) &", "/say done")
-    await ship.is_at("quin", "SIGKILL")
-    await ship.seen("quin", is_idle)
-    await ship.start("quin", "/say again")
-    await ship.settled("quin")
-    states = [task["state"] for task in await ship.tasks("quin")]
-    assert states[0] == "done"

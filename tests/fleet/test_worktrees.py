@@ -54,12 +54,14 @@ class GitStage:
         for file in ("stop", "fail"):
             (self._folder / file).unlink(missing_ok=True)
 
-    async def kill_there(self, ship: Ship) -> None:
-        """Wait until git has come there; then end the daemon and it, as a power loss would."""
-        pid = self._folder / "pid"
-        await eventually(pid.exists)
+    async def is_reached(self) -> None:
+        """Wait until git has come there."""
+        await eventually((self._folder / "pid").exists)
+
+    def kill_there(self, ship: Ship) -> None:
+        """End the daemon and its git, as a power loss would."""
         ship.kill()
-        os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
+        os.kill(int((self._folder / "pid").read_text(encoding="utf-8")), signal.SIGKILL)
         self.mend()
 
 
@@ -74,7 +76,8 @@ async def test_an_agent_whose_worktree_was_being_made_is_finished_by_the_next_st
     async with yard.sailing() as ship:
         stage.stop_at("worktree add")
         await ship.create("sony", "/write made.txt yes", "/say the first task ran", on="story")
-        await stage.kill_there(ship)
+        await stage.is_reached()
+        stage.kill_there(ship)
     async with yard.sailing() as ship:
         (agent,) = await ship.settled("sony")
         assert (agent["status"], agent["last_report"]) == ("idle", "the first task ran")
@@ -93,7 +96,9 @@ async def test_an_agent_that_was_being_deleted_is_gone_after_the_next_start_and_
         stage.stop_at(command)
         with bridge(home=yard.home) as client:
             client.ask("delete_agent", agent_name="sony")
-            await stage.kill_there(ship)
+            await stage.is_reached()
+        # Not before the client is gone, which would start another daemon.
+        stage.kill_there(ship)
     async with yard.sailing() as ship:
         deleted = await is_deleted(ship)
     assert_nothing_is_left(yard)

@@ -90,7 +90,9 @@ async def test_32_stores_of_the_same_new_key_at_once_leave_one_entry(database: D
 async def test_a_duplicate_that_stays_is_reported_as_one(database: Database) -> None:
     await database.store.write(lambda tx: database.daemons.add(tx, "daemon", "node", "host", NOON))
     with pytest.raises(psycopg.errors.UniqueViolation):
-        await database.store.write(lambda tx: database.daemons.add(tx, "daemon", "node", "host", NOON))
+        await database.store.write(
+            lambda tx: database.daemons.add(tx, "daemon", "node", "host", NOON)
+        )
 
 
 async def test_a_conflict_that_never_ends_makes_storage_unavailable(

@@ -1,5 +1,6 @@
 """A fleet of scripted agents, commanded from the terminal."""
 
+import itertools
 import json
 import subprocess
 from collections.abc import Mapping
@@ -66,9 +67,12 @@ class CommandedFleet:
         (question,) = self.answer("questions", "list", "--agent", name)["questions"]
         return question
 
-    def calls(self) -> list[str]:
-        """Return the recorded calls, newest first."""
-        return [
-            trace["workflowId"]
-            for trace in self.answer("traces", "list", "--limit", "100")["traces"]
-        ]
+    def newest_call(self) -> str:
+        """Return the id of the call that was recorded last."""
+        return self.answer("traces", "list")["traces"][0]["traceId"]
+
+    def calls_since(self, trace_id: str) -> list[str]:
+        """Return the names of the calls that were recorded after one, newest first."""
+        traces = self.answer("traces", "list", "--limit", "100")["traces"]
+        later = itertools.takewhile(lambda trace: trace["traceId"] != trace_id, traces)
+        return [trace["workflowId"] for trace in later]

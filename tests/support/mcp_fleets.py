@@ -84,7 +84,9 @@ class McpFleet:
 
     async def said(self, name: str, text: str) -> None:
         with anyio.fail_after(PATIENCE_SECONDS):
-            while text not in [entry["message"] for entry in await self.log(name)]:
+            while text not in [  # noqa: ASYNC110 - another process makes it true
+                entry["message"] for entry in await self.log(name)
+            ]:
                 await anyio.sleep(0.02)
 
     async def show(self, name: str) -> Json:
@@ -132,7 +134,7 @@ def toml(tables: Json, above: str = "") -> str:
     """Write tables of strings, numbers, lists and tables, which JSON spells the same."""
     lines: list[str] = []
     for name, table in tables.items():
-        path = f'{above}.{json.dumps(name)}' if above else name
+        path = f"{above}.{json.dumps(name)}" if above else name
         plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
         if above:
             lines.append(f"[{path}]")

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import uvicorn
 from fastmcp import Client, FastMCP
+from starlette.routing import Route
 
 from quarterdeck.daemon.key import ensure_key
 from quarterdeck.domain.access import Scope
@@ -50,7 +51,11 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    deck: Deck, server: FastMCP[Any] | None = None, *, allowed_hosts: Sequence[str] = ()
+    deck: Deck,
+    server: FastMCP[Any] | None = None,
+    *,
+    allowed_hosts: Sequence[str] = (),
+    routes: Sequence[Route] = (),
 ) -> AsyncGenerator[Site]:
     delays: list[float] = []
 
@@ -66,6 +71,7 @@ async def site(
             Locks(key, product.tokens.identify, attempts),
             About(url, "instance", ()),
             product.redactor,
+            routes=routes,
             allowed_hosts=allowed_hosts,
         )
         async with running(web, listener):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from quarterdeck.domain.access import Scope
 from quarterdeck.testing import Deck, quarterdeck_for_tests
+from quarterdeck.tools.words import Words
 from tests.support.clients import Era, ToolClient, connected
 from tests.support.records import newest_trace
 from tests.support.sites import Site, site
@@ -101,3 +103,26 @@ async def test_it_is_not_offered_without_its_toolset(tmp_path: Path, era: Era) -
         assert await uris(client) == []
         with pytest.raises(MCPError, match="Resource not found"):
             await client.mcp.read_resource_mcp(URI)
+
+
+async def test_its_words_are_the_users_to_change(deck: Deck, era: Era, tmp_path: Path) -> None:
+    file = tmp_path / "metadata.yaml"
+    file.write_text("resources:\n  automatosx://questions:\n    title: Asked\n", encoding="utf-8")
+    assert await Words(deck.services, deck.server, file).load() == []
+    async with connected(deck.server, era) as client:
+        [questions] = await client.mcp.list_resources()
+    assert (questions.title, questions.name) == ("Asked", "questions")
+
+
+@pytest.mark.parametrize(("scope", "may"), [(Scope.APPROVE, True), (Scope.WRITE, False)])
+async def test_only_who_may_read_it_may_watch_it(
+    deck: Deck, tmp_path: Path, scope: Scope, *, may: bool
+) -> None:
+    await Words(deck.services, deck.server, tmp_path / "none.yaml").load()
+    async with site(deck) as here:
+        token = await here.token("caller", scope)
+        async with here.connected(token.secret, "legacy") as client:
+            refused = nullcontext() if may else pytest.raises(MCPError, match="not found")
+            for method in ("resources/subscribe", "resources/unsubscribe"):
+                with refused:
+                    await client.request(method, {"uri": URI})

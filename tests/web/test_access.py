@@ -22,6 +22,7 @@ CLOSED = [
     "/control",
     "/control/stop",
     "/control/reload",
+    "/control/call",
     "/nowhere",
     "/healthz/",
     "//",
@@ -174,7 +175,7 @@ async def test_the_server_answers_to_the_names_it_was_given_and_to_no_others(dec
             assert await answer(Host="deck.example", Origin=origin) == 403
 
 
-@pytest.mark.parametrize("path", ["/control", "/control/stop", "/control/reload"])
+@pytest.mark.parametrize("path", ["/control", "/control/stop", "/control/reload", "/control/call"])
 async def test_only_an_admin_controls_the_daemon(here: Site, path: str) -> None:
     everything_else = await here.token("worker", Scope.WRITE, Scope.APPROVE)
     admin = await here.token("boss", Scope.ADMIN)

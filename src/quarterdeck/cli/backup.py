@@ -44,6 +44,8 @@ async def backup(
     if as_json:
         print_json(answer)
         return
-    counted = ", ".join(f"{count} {name}" for name, count in answer.contents.counts.items())
-    remark(f"Saved {counted} and {len(answer.files)} files ({answer.size / MEBIBYTE:.1f} MiB)")
+    kept = {name: count for name, count in answer.contents.counts.items() if count}
+    counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in kept.items())
+    files = f"{len(answer.files)} files ({answer.size / MEBIBYTE:.1f} MiB)"
+    remark(f"Saved {counted or 'nothing'} and {files}")
     print(answer.path)

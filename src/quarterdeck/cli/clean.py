@@ -1,12 +1,11 @@
 """`quarterdeck clean`: what is left of agents that are gone."""
 
-import json
 import re
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from quarterdeck.cli.fleet import Reply, fleet_of
+from quarterdeck.cli.fleet import Reply, fleet_of, print_reply
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import remark
 from quarterdeck.errors import InvalidInput
@@ -41,7 +40,7 @@ async def clean(
             answer = await fleet.look("clean", "preview_clean", older_than_seconds=seconds)
         else:
             answer = await fleet.do("clean", "clean_fleet", older_than_seconds=seconds)
-    print(json.dumps(answer, ensure_ascii=False)) if as_json else _tell(answer)
+    print_reply(answer) if as_json else _tell(answer)
 
 
 def _seconds(age: str) -> int:

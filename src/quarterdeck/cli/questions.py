@@ -1,13 +1,12 @@
 """`quarterdeck questions`: what agents ask for leave to do."""
 
-import json
 import sys
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from quarterdeck.cli.consent import ask
-from quarterdeck.cli.fleet import FleetClient, Reply, fleet_of
+from quarterdeck.cli.fleet import FleetClient, Reply, fleet_of, print_reply, tell
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import print_table, printable, remark, when
 from quarterdeck.errors import InvalidInput, QuestionNotFound
@@ -28,7 +27,7 @@ async def list_(
     async with fleet_of(invocation) as fleet:
         answer = await fleet.look("questions.list", "question_list", agent_name=agent)
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
     elif answer["questions"]:
         rows = [
             (
@@ -68,7 +67,7 @@ async def answer(
             option_id=option,
             kind=kind,
         )
-    print(json.dumps(told, ensure_ascii=False)) if as_json else remark(told["message"])
+    tell(told, as_json=as_json)
 
 
 def option_typed(options: list[Reply], typed: str) -> str | None:

@@ -68,7 +68,9 @@ def _lines(plan: "RestorePlan") -> Iterator[str]:
     made = f"{moment(plan.created_at)} (Quarterdeck {plan.version}, revision {plan.revision})"
     yield f"{'':<10} {'now':<24} backup of {made}"
     for name, count in plan.then.counts.items():
-        yield f"{name:<10} {plan.now.counts.get(name, 0):<24} {count}"
+        now = plan.now.counts.get(name, 0)
+        if now or count:
+            yield f"{name.replace('_', ' '):<10} {now:<24} {count}"
     yield f"{'newest':<10} {_newest(plan.now):<24} {_newest(plan.then)}"
     for verb in ("replaced", "added", "removed"):
         names = getattr(plan.files, verb)

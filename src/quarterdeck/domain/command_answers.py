@@ -9,7 +9,8 @@ class FollowAgentLogResponse(FleetAnswer):
     """What was added to a log, oldest first, and where the agent stands.
 
     `seq` and `offset` say how far it goes: to that entry, and how much of it. Of an entry that
-    went on since there is only what is new. `state` changes with the status and the question.
+    went on since there is only what is new. `has_more` means that the log goes further than one
+    answer does. `state` changes with the status and the question.
     """
 
     agent_name: str
@@ -18,6 +19,7 @@ class FollowAgentLogResponse(FleetAnswer):
     logs: list[LogEntryDetail]
     seq: int
     offset: int
+    has_more: bool
     task_id: str | None = ours()
     task_state: TaskState | None = ours()
     reason: str | None = ours()

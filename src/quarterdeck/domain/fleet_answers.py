@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from quarterdeck.domain.agents import AgentStatus
 from quarterdeck.domain.answer import SnakeAnswer
@@ -64,10 +64,14 @@ class FieldSchema(FleetAnswer):
     include_in_list: bool
 
 
+_ANY_JSON = ["string", "number", "boolean", "object", "array", "null"]
+Shown = Annotated[JsonValue, WithJsonSchema({"type": _ANY_JSON})]
+
+
 class FieldDetail(FleetAnswer):
     """One metadata field; one that failed has no value and says why."""
 
-    value: JsonValue
+    value: Shown
     error: str | None
     field_schema: FieldSchema = Field(alias="schema")
 

@@ -13,6 +13,7 @@ from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.json import JsonValue
 from quarterdeck.errors import (
     AgentElsewhere,
+    InternalError,
     QuarterdeckError,
     Unavailable,
     error_from,
@@ -125,4 +126,7 @@ class Elsewhere:
             answer = done.model_dump_json()
         except QuarterdeckError as refused:
             error = json.dumps(refused.body()["error"])
+        except Exception:  # whoever asked waits for an answer
+            logger.exception("Could not carry out %r for another process", command.name)
+            error = json.dumps(InternalError().body()["error"])
         await self._store.write(lambda tx: self.commands.finish(tx, command.id, answer, error))

@@ -22,7 +22,7 @@ from quarterdeck.services.watch import LOOK_SECONDS
 # An agent says a word at a time; what comes within this is answered together.
 GATHER_SECONDS = 0.1
 # Of one look; the rest comes with the next.
-MOST_ENTRIES = 500
+MOST_ENTRIES = 200
 
 _LEVELS = tuple(LogLevel)
 _WORKING = frozenset({AgentStatus.BUSY, AgentStatus.CANCELING})
@@ -147,6 +147,7 @@ class LogFollowingService:
             logs=[each for each in logs if _is_at_least(LogLevel(each.level), level)],
             seq=seen.seq,
             offset=seen.offset,
+            has_more=until < span.last,
             task_id=newest.id if newest else None,
             task_state=newest.state if newest else None,
             reason=sight.agent.reason,

@@ -9,7 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from quarterdeck.clients.processes.leftovers import Record, mark_for, sweep, write_record
+from quarterdeck.clients.processes.leftovers import (
+    Record,
+    mark_for,
+    owner_of,
+    sweep,
+    write_record,
+)
 from quarterdeck.clients.processes.table import boot_id, one_process
 from tests.support.agents import FAMILY, SUPPORT, kill, left_of, processes, recorded, running
 from tests.support.children import child, next_line
@@ -85,6 +91,15 @@ def test_an_agent_of_another_node_is_left_alone(node: str, records: Path) -> Non
         assert sweep(records, node) == []
         assert (marked.poll(), recorded.poll()) == (None, None)
     assert len(list(records.iterdir())) == 1
+
+
+def test_what_a_living_daemon_of_the_same_node_runs_is_left_alone(node: str, records: Path) -> None:
+    living, dead = (mark_for(owner_of(node, daemon), "p1") for daemon in ("living", "dead"))
+    with running(*WAITING, mark=living) as theirs, running(*WAITING, mark=dead) as leftover:
+        write_record(records, "p1", record_of(theirs, living))
+        assert sweep(records, node, lambda daemon: daemon == "living") == [leftover.pid]
+        assert theirs.poll() is None
+    assert len(list(records.iterdir())) == 1, "what it is known by is left, too"
 
 
 def test_a_record_that_cannot_be_read_stops_nothing(node: str, records: Path) -> None:

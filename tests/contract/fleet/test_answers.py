@@ -1,13 +1,11 @@
 """Every answer of the fleet's tools has what the contract says, whatever state an agent is in."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from tests.requirements import requirement
 from tests.support.fleet_schemas import AGENT_DETAIL, AGENT_ROW, ANSWERS, complaints
-from tests.support.mcp_fleets import McpFleet, fleet, repository_with
+from tests.support.mcp_fleets import Json, McpFleet, fleet, repository_with
 
 TASKFILE = """
 version: "3"
@@ -162,14 +160,16 @@ async def test_only_the_values_that_are_meant_for_lists_are_in_lists(crew: McpFl
     }
 
 
-@requirement("INV-MCP-VAL-002")
 def test_the_schemas_find_what_is_missing_or_of_another_kind() -> None:
     for schema in ANSWERS.values():
         assert complaints(schema, {})
-    row = {"metadata": {"pr": {"value": 1, "error": None, "schema": {}}}, "status": "sleeping"}
+    row: Json = {
+        "metadata": {"pr": {"value": 1, "error": None, "schema": {}}},
+        "status": "sleeping",
+    }
     found = " ".join(complaints(AGENT_ROW, row))
     assert "'sleeping'" in found
     assert "$.metadata.pr" in found
     assert "'last_task' is a required property" in found
-    both = {"value": 1, "error": "no", "schema": {"description": "", "include_in_list": True}}
+    both: Json = {"value": 1, "error": "no", "schema": {"description": "", "include_in_list": True}}
     assert any("pr" in each for each in complaints(AGENT_DETAIL, {"metadata": {"pr": both}}))

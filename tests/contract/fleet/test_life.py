@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.support.git import git
@@ -45,12 +46,12 @@ async def test_an_agent_is_deleted_in_every_state_and_its_name_is_free_at_once(
 ) -> None:
     name = f"doomed-{status.replace(' ', '-')}"
     await bring_to(here, name, status)
-    workspace = Path((await here.show(name))["workspace"])
+    workspace = anyio.Path((await here.show(name))["workspace"])
 
     deleted = await here.call("delete_agent", agent_name=name.upper())
     assert (deleted["agent_name"], deleted["status"]) == (name, "deleted")
     assert deleted["message"].startswith(f"Agent {name!r} deleted successfully")
-    assert not workspace.exists()
+    assert not await workspace.exists()
     assert (await here.refused("show_agent", agent_name=name))["code"] == "NOT_FOUND"
     assert (await here.refused("delete_agent", agent_name=name))["code"] == "NOT_FOUND"
 

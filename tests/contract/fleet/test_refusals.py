@@ -52,8 +52,26 @@ def new_agent(**changes: object) -> dict[str, Any]:
 @requirement("INV-MCP-001", "INV-MCP-003")
 @pytest.mark.parametrize(
     "name",
-    ["", "a" * 33, "a--b", "-a", "a-", "a_b", "a b", "ünï", "../a", "a\n", "new", "NEW", "create",
-     "list", "start", "status", "bridge", "unbridge"],
+    [
+        "",
+        "a" * 33,
+        "a--b",
+        "-a",
+        "a-",
+        "a_b",
+        "a b",
+        "ünï",
+        "../a",
+        "a\n",
+        "new",
+        "NEW",
+        "create",
+        "list",
+        "start",
+        "status",
+        "bridge",
+        "unbridge",
+    ],
 )
 async def test_a_name_that_no_agent_may_have(here: McpFleet, name: str) -> None:
     assert list(await refused_fields(here, "create_agent", **new_agent(name=name))) == ["name"]
@@ -156,9 +174,7 @@ async def test_one_unknown_agent_of_several_to_wait_for(here: McpFleet) -> None:
 
 @pytest.mark.parametrize("tool", ABOUT_ONE)
 @pytest.mark.parametrize("name", ["", "a" * 51, "-a", "a b", "ünï", "../a"])
-async def test_a_name_that_nobody_can_have_is_no_name(
-    here: McpFleet, tool: str, name: str
-) -> None:
+async def test_a_name_that_nobody_can_have_is_no_name(here: McpFleet, tool: str, name: str) -> None:
     found = await refused_fields(here, tool, agent_name=name, **ABOUT_ONE[tool])
     assert list(found) == ["agent_name"]
 

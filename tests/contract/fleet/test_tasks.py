@@ -7,7 +7,6 @@ import anyio
 import pytest
 
 from quarterdeck.testing import Reply
-from tests.requirements import requirement
 from tests.support.clients import connected
 from tests.support.mcp_fleets import McpFleet, fleet
 
@@ -80,7 +79,6 @@ async def test_an_agent_that_is_not_online_takes_none(here: McpFleet) -> None:
     await here.call("delete_agent", agent_name="early")
 
 
-@requirement("INV-MCP-001")
 async def test_of_many_tasks_given_at_once_exactly_one_is_taken(own: McpFleet) -> None:
     await own.idle("sony")
     gate, replies = own.gate("sony"), list[Reply]()

@@ -1,6 +1,6 @@
 """`create`, `restart` and `delete`: how agents come and go."""
 
-import json
+from collections.abc import Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,10 +9,10 @@ from quarterdeck.cli.agents.options import AgentName, TaskWords, Wait, task_of
 from quarterdeck.cli.agents.outcome import told_outcome
 from quarterdeck.cli.agents.patience import wait_for
 from quarterdeck.cli.consent import may_change
-from quarterdeck.cli.fleet import FleetClient, fleet_of
+from quarterdeck.cli.fleet import FleetClient, Reply, fleet_of, print_reply, tell
 from quarterdeck.cli.options import AsJson, Injected, Yes
 from quarterdeck.cli.render import remark
-from quarterdeck.errors import InvalidInput
+from quarterdeck.errors import InvalidInput, QuarterdeckError
 
 # What nothing happens to by itself any more.
 AT_REST = frozenset({"stopped", "failed"})
@@ -40,7 +40,7 @@ async def create(
             "agents.create", "create_agent", name=name, project=project, role=role, task=text
         )
         if not wait:
-            print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+            tell(answer, as_json=as_json)
             return 0
         remark(answer["message"])
         return told_outcome(await wait_for(fleet, [name]), as_json=as_json)
@@ -62,16 +62,18 @@ async def restart(
         raise InvalidInput("Say which agents, or --all, and not both")
     async with fleet_of(invocation) as fleet:
         chosen = await _all_at_rest(fleet) if all_ else names
-        answers = [
-            await fleet.do("agents.restart", "restart_agent", agent_name=name) for name in chosen
-        ]
-    if as_json:
-        print(json.dumps({"restarted": answers}, ensure_ascii=False))
+        answers, errors = await _restarted(fleet, chosen)
+    if as_json and not errors:
+        print_reply({"restarted": answers})
         return
     for answer in answers:
         remark(answer["message"])
-    if not answers:
+    if not chosen:
         remark("No agent is stopped or failed")
+    for error in errors[1:]:
+        remark(f"error: {error.message}")
+    if errors:
+        raise errors[0]
 
 
 async def delete(
@@ -83,7 +85,21 @@ async def delete(
         if not may_change(f"Delete the agent {name!r} and its workspace?", yes=yes):
             return
         answer = await fleet.do("agents.delete", "delete_agent", agent_name=name)
-    print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+    tell(answer, as_json=as_json)
+
+
+async def _restarted(
+    fleet: FleetClient, names: Sequence[str]
+) -> tuple[list[Reply], list[QuarterdeckError]]:
+    """Start agents one after the other; one that cannot be started holds up no other."""
+    answers: list[Reply] = []
+    errors: list[QuarterdeckError] = []
+    for name in names:
+        try:
+            answers.append(await fleet.do("agents.restart", "restart_agent", agent_name=name))
+        except QuarterdeckError as error:
+            errors.append(error)
+    return answers, errors
 
 
 async def _all_at_rest(fleet: FleetClient) -> list[str]:

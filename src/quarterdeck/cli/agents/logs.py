@@ -1,13 +1,12 @@
 """`logs`: what an agent said and did, and what it adds."""
 
-import json
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from quarterdeck.cli.agents.options import AgentName
 from quarterdeck.cli.agents.said import Printer, stamped
-from quarterdeck.cli.fleet import HEAR_SECONDS, WORKING, FleetClient, Reply, fleet_of
+from quarterdeck.cli.fleet import HEAR_SECONDS, WORKING, FleetClient, Reply, fleet_of, print_reply
 from quarterdeck.cli.options import AsJson, Injected
 
 
@@ -46,12 +45,13 @@ async def logs(
         while True:
             for entry in answer["logs"]:
                 if as_json:
-                    print(json.dumps(entry, ensure_ascii=False), flush=True)
+                    print_reply(entry)
                 else:
                     printer.show(entry)
-            if not follow or answer["status"] not in WORKING:
+            is_end = not follow and not answer["has_more"]
+            if is_end or answer["status"] not in WORKING:
                 printer.end()
-            if not follow:
+            if is_end:
                 return
             answer = await _more(fleet, name, answer, level)
 

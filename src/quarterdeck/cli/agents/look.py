@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from quarterdeck.cli.agents.options import AgentName, short
-from quarterdeck.cli.fleet import fleet_of
+from quarterdeck.cli.fleet import fleet_of, print_reply
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import print_table, printable, remark, when
 
@@ -28,7 +28,7 @@ async def list_agents(
             include_metadata=as_json,
         )
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
     elif answer["agents"]:
         _print_agents(answer["agents"])
     else:
@@ -40,7 +40,7 @@ async def show(name: AgentName, /, *, as_json: AsJson = False, invocation: Injec
     async with fleet_of(invocation) as fleet:
         answer = await fleet.look("agents.show", "show_agent", agent_name=name)
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
         return
     facts = _facts(answer["agent"])
     width = max(len(label) for label, _ in facts)
@@ -62,7 +62,7 @@ async def history(
             "agents.history", "show_agent_task_history", agent_name=name, page=page
         )
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
         return
     rows = [
         (
@@ -88,7 +88,7 @@ async def usage(
     async with fleet_of(invocation) as fleet:
         answer = await fleet.look("agents.usage", "show_usage", days=days)
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
         return
     rows = [(row["day"], row["agent_name"], *_spent(row["usage"])) for row in answer["rows"]]
     rows.append(("total", "", *_spent(answer["total"])))

@@ -1,8 +1,6 @@
 """How a wait ended, in words and as an exit code."""
 
-import json
-
-from quarterdeck.cli.fleet import Reply
+from quarterdeck.cli.fleet import Reply, print_reply
 from quarterdeck.cli.render import printable, remark
 from quarterdeck.errors import Conflict, TimedOut
 
@@ -13,11 +11,11 @@ _WELL = frozenset({"idle"})
 def told_outcome(answer: Reply, *, until: str = "idle", as_json: bool = False) -> int:
     """Print how the agents stand, and return what the wait came to."""
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
     for agent in answer["agents"]:
         asked = agent.get("waiting_for")
         if not as_json:
-            print(printable(_line(agent)))
+            print(printable(_line(agent)), flush=True)
         if asked:
             remark(f"'quarterdeck questions answer {asked['question_id']}' answers it")
     if answer["timed_out"]:

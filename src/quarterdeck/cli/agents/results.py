@@ -1,13 +1,12 @@
 """`diff`, `merge` and `push`: the work of agents, and how it leaves their workspace."""
 
-import json
 import sys
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from quarterdeck.cli.agents.options import AgentName
-from quarterdeck.cli.fleet import FleetClient, Reply, fleet_of
+from quarterdeck.cli.fleet import FleetClient, Reply, fleet_of, print_reply, tell
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import print_table, printable, remark
 
@@ -30,7 +29,7 @@ async def diff(
     async with fleet_of(invocation) as fleet:
         answer = await _whole(fleet, name)
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_reply(answer)
         return
     if answer.get("reason"):
         remark(answer["reason"])
@@ -58,7 +57,7 @@ async def merge(
     """Merge the work of an agent into a branch of its repository."""
     async with fleet_of(invocation) as fleet:
         answer = await fleet.do("agents.merge", "merge_agent", agent_name=name, into=into)
-    print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+    tell(answer, as_json=as_json)
 
 
 async def push(
@@ -77,7 +76,7 @@ async def push(
         answer = await fleet.do(
             "agents.push", "push_agent", agent_name=name, remote=remote, branch=branch
         )
-    print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+    tell(answer, as_json=as_json)
 
 
 async def _whole(fleet: FleetClient, name: str) -> Reply:

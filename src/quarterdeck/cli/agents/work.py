@@ -1,6 +1,5 @@
 """`task`, `cancel` and `wait`: giving agents work, stopping it, and its end."""
 
-import json
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -8,7 +7,7 @@ from cyclopts import Parameter
 from quarterdeck.cli.agents.options import AgentName, TaskWords, Wait, task_of
 from quarterdeck.cli.agents.outcome import told_outcome
 from quarterdeck.cli.agents.patience import wait_for
-from quarterdeck.cli.fleet import fleet_of
+from quarterdeck.cli.fleet import fleet_of, tell
 from quarterdeck.cli.options import AsJson, Injected
 from quarterdeck.cli.render import remark
 from quarterdeck.errors import InvalidInput
@@ -35,7 +34,7 @@ async def task(
             "agents.task", "start_agent_task", agent_name=name, task_description=text, queue=queue
         )
         if not wait:
-            print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+            tell(answer, as_json=as_json)
             return 0
         remark(answer["message"])
         return told_outcome(await wait_for(fleet, [name]), as_json=as_json)
@@ -45,7 +44,7 @@ async def cancel(name: AgentName, /, *, as_json: AsJson = False, invocation: Inj
     """Stop what an agent is doing; it stays, and can be given another task."""
     async with fleet_of(invocation) as fleet:
         answer = await fleet.do("agents.cancel", "cancel_agent_task", agent_name=name)
-    print(json.dumps(answer, ensure_ascii=False)) if as_json else remark(answer["message"])
+    tell(answer, as_json=as_json)
 
 
 async def wait(

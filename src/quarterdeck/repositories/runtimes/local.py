@@ -260,6 +260,6 @@ def _agent_type() -> "type[LocalAgent]":
 
 
 def _load_agent_type() -> "type[LocalAgent]":
-    from quarterdeck.repositories.runtimes.local_agent import LocalAgent  # noqa: PLC0415 - heavy
+    from quarterdeck.repositories.runtimes.local_agent import LocalAgent  # noqa: PLC0415 - so heavy
 
     return LocalAgent

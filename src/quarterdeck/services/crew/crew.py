@@ -44,7 +44,7 @@ MOST_RESTARTS = 5
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 # At the end of this process, a database that is away is not waited for much longer.
-LAST_WORDS_SECONDS = 10.0
+LAST_WORDS_SECONDS = 5.0
 RESUME = "You were interrupted. Look at what is already done, and go on with this task:\n\n"
 
 
@@ -343,9 +343,9 @@ class Crew:
         pause = min(self._first_pause * 2 ** (member.failures - 1), longest)
         shown = self._parts.records.shown(f"{reason}; it is started again in {pause:g} s")
         await self._tell(member, LogLevel.ERROR, LogKind.ERROR, shown)
-        await self._turn(member.spec.agent_id, AgentStatus.FAILED, shown)
+        # Not failed: whoever waits for it may go on waiting, and the next daemon keeps the promise.
+        await self._turn(member.spec.agent_id, AgentStatus.STARTING, shown)
         await asyncio.sleep(pause)
-        await self._turn(member.spec.agent_id, AgentStatus.STARTING, None)
 
     async def _turn(self, agent_id: str, status: AgentStatus, reason: str | None) -> None:
         rows, now = self._parts.rows, self._parts.clock.now()
