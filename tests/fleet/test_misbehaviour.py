@@ -57,6 +57,16 @@ async def test_an_agent_that_cannot_be_started_has_failed_with_the_reason(yard: 
     assert [task["result"] for task in tasks] == [agent["reason"] for agent in agents]
 
 
+async def test_an_agent_that_cannot_be_started_says_what_to_do(yard: Yard) -> None:
+    yard.roles |= {"bold": {"agent": "scripted", "mode": "bold"}}
+    async with yard.sailing() as ship:
+        await ship.create("bold", "/say never", role="bold")
+        [agent] = await ship.settled("bold")
+    assert agent["reason"] == (
+        "it has no mode 'bold'; change the role's mode; the agent offers: default, plan"
+    )
+
+
 async def test_a_flood_is_kept_whole_in_bounded_memory_while_the_daemon_answers(
     ship: Ship,
 ) -> None:

@@ -70,8 +70,12 @@ KNOWN_AGENTS = {
             command=("codex-acp",),
             package=Package("npm", "@agentclientprotocol/codex-acp", "2.6.0", (22,)),
             credentials=("OPENAI_API_KEY", "CODEX_API_KEY"),
-            # Its own default, "agent", has a model answer what a person should be asked.
-            environment={"INITIAL_AGENT_MODE": "workspace-write"},
+            environment={
+                # Its own default, "agent", has a model answer what a person should be asked.
+                "INITIAL_AGENT_MODE": "workspace-write",
+                # Unless it is logged in, it does not look for a key by itself.
+                "DEFAULT_AUTH_REQUEST": '{"methodId":"api-key"}',
+            },
             ends_with_stdin=False,
         ),
         KnownAgent(

@@ -126,7 +126,10 @@ class Opening:
 
     def _hint(self, error: RpcError) -> str | None:
         known = self._spec.role.known
-        if error.code != AUTH_REQUIRED or known is None or not known.credentials:
+        if known is None or not known.credentials:
+            return None
+        is_named = any(name in error.words for name in known.credentials)
+        if error.code != AUTH_REQUIRED and not is_named:
             return None
         names = " or ".join(known.credentials)
         return f"put {names} into the file 'env' of $QUARTERDECK_HOME, then restart the agent"

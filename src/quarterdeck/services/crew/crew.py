@@ -366,7 +366,9 @@ class Crew:
 
 
 def _problem(error: QuarterdeckError) -> str:
-    return str(error.details.get("problem") or error.message)
+    problem = str(error.details.get("problem") or error.message)
+    # Nobody waits for the error itself: the agent's reason has to say what to do as well.
+    return f"{problem}; {error.hint}" if error.hint else problem
 
 
 def _text_of(task: Task) -> str:

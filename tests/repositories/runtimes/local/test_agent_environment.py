@@ -47,10 +47,13 @@ def test_an_agent_gets_named_variables_its_keys_and_what_its_role_says(tmp_path:
     }
 
 
-def test_codex_is_told_to_ask_a_person_unless_the_role_says_otherwise(tmp_path: Path) -> None:
+def test_codex_is_told_to_use_its_key_and_to_ask_a_person_unless_the_role_says_otherwise(
+    tmp_path: Path,
+) -> None:
     environment = AgentEnvironment(tmp_path, OURS)
     asks = environment.of(Role(id="r1", name="coder", agent="codex"), "a1")
     assert asks["INITIAL_AGENT_MODE"] == "workspace-write"
+    assert "api-key" in asks["DEFAULT_AUTH_REQUEST"]
     chosen = Role(id="r1", name="coder", agent="codex", env={"INITIAL_AGENT_MODE": "agent"})
     assert environment.of(chosen, "a1")["INITIAL_AGENT_MODE"] == "agent"
 

@@ -88,6 +88,19 @@ async def test_an_agent_without_a_key_says_where_to_put_it(site: LocalSite, tmp_
         assert "ANTHROPIC_API_KEY" in error.hint
 
 
+async def test_an_agent_that_only_names_the_key_it_misses_says_where_to_put_it_too(
+    site: LocalSite, tmp_path: Path
+) -> None:
+    refusal = {"error": {"code": -32603, "message": "OPENAI_API_KEY is not set"}}
+    canned = Canned(site, tmp_path, session_new=refusal)
+    site.commands["codex"] = canned.command
+    site.role = Role(id="r6", name="coder", agent="codex")
+    async with site.harness() as local:
+        error = await local.failure(local.create(await local.new_spec("keyless")))
+        assert error.hint
+        assert "the file 'env'" in error.hint
+
+
 async def test_our_own_endpoint_is_given_to_an_agent_that_takes_it(
     site: LocalSite, tmp_path: Path
 ) -> None:
