@@ -65,7 +65,7 @@ class FieldSchema(FleetAnswer):
 
 
 _ANY_JSON = ["string", "number", "boolean", "object", "array", "null"]
-Shown = Annotated[JsonValue, WithJsonSchema({"type": _ANY_JSON})]
+Shown = Annotated[JsonValue, WithJsonSchema({"anyOf": [{"type": kind} for kind in _ANY_JSON]})]
 
 
 class FieldDetail(FleetAnswer):

@@ -28,7 +28,8 @@ async def test_an_agent_is_spoken_to_over_its_pipes(keeper: Keeper, tmp_path: Pa
 
 async def test_a_line_may_be_as_long_as_a_file(keeper: Keeper, tmp_path: Path) -> None:
     agent = await started(keeper, tmp_path, *PYTHON, f"print('x' * {8 * MEBIBYTE})")
-    assert len(await agent.stdout.readline()) == 8 * MEBIBYTE + 1
+    line = await agent.stdout.readexactly(8 * MEBIBYTE + 1)
+    assert line == b"x" * 8 * MEBIBYTE + b"\n"
 
 
 @pytest.mark.parametrize(
