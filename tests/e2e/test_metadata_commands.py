@@ -2,11 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from fastmcp import Client
+from mcp.types import Tool
 
 from tests.support.daemons import quarterdeck
 from tests.support.servers import http_server, key_of
+
+
+async def memory_store(client: Client[Any]) -> Tool:
+    (tool,) = [tool for tool in await client.list_tools() if tool.name == "memory_store"]
+    return tool
 
 
 async def test_words_that_were_set_and_reloaded_reach_a_client(tmp_path: Path) -> None:
@@ -19,9 +26,9 @@ async def test_words_that_were_set_and_reloaded_reach_a_client(tmp_path: Path) -
                 assert done.returncode == 0, done.stderr
             checked = quarterdeck("metadata", "validate", "--json", home=tmp_path)
             assert json.loads(checked.stdout)["against"] == f"the daemon at {url}"
-            assert (await client.list_tools())[0].description != "Our words."
+            assert (await memory_store(client)).description != "Our words."
             assert quarterdeck("reload", home=tmp_path).returncode == 0
-            store, *_ = await client.list_tools()
+            store = await memory_store(client)
             assert store.description == "Our words."
             assert store.annotations is not None
             assert store.annotations.open_world_hint is True
@@ -29,4 +36,4 @@ async def test_words_that_were_set_and_reloaded_reach_a_client(tmp_path: Path) -
             done = quarterdeck("metadata", "unset", "memory_store", home=tmp_path)
             assert done.returncode == 0, done.stderr
             assert quarterdeck("reload", home=tmp_path).returncode == 0
-            assert (await client.list_tools())[0].description != "Our words."
+            assert (await memory_store(client)).description != "Our words."

@@ -19,6 +19,8 @@ Report = Callable[[str], Awaitable[None]]
 _LAST_LINES = 20
 _LONGEST_LINE = 2000
 _SAME_SECONDS = 0.5
+# It begins once it is noted who it is: of a daemon that is killed before, nothing is left.
+_GATE = 'read -r _ && exec /bin/sh -c "$0" < /dev/null'
 
 
 async def run_setup(
@@ -28,10 +30,11 @@ async def run_setup(
     process = await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",
+        _GATE,
         command,
         cwd=path,
         env=_environment(path),
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
@@ -40,6 +43,7 @@ async def run_setup(
     listening = asyncio.ensure_future(_pass_on(process, report, last))
     try:
         _note_process(mark, process.pid)
+        _let_go(process)
         async with asyncio.timeout(deadline_seconds):
             code = await ended(process)
             # What it left in the background would keep its output open.
@@ -53,6 +57,12 @@ async def run_setup(
         await end_group(process)
     if code:
         raise SetupFailed(command, f"ended with code {code}", list(last))
+
+
+def _let_go(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin
+    process.stdin.write(b"\n")
+    process.stdin.close()
 
 
 def end_left_over(mark: Path) -> None:
