@@ -22,7 +22,7 @@ from quarterdeck.domain.ids import new_id
 from quarterdeck.domain.roles import DEFAULT_ROLE
 from quarterdeck.domain.tasks import Task, TaskState, checked_task
 from quarterdeck.domain.workspaces import Saved
-from quarterdeck.errors import AgentExists, AgentNotFound
+from quarterdeck.errors import AgentExists, AgentNotFound, QuarterdeckError
 from quarterdeck.ports.runtime import AgentSpec
 from quarterdeck.ports.store import Transaction
 from quarterdeck.services.agent_views import Metadata, Sight, detail_of, row_of
@@ -168,7 +168,11 @@ class AgentService:
             async with self._fleet.crew.alone_with(agent.id):
                 saved = await self._fleet.crew.remove(*self._fleet.berth_of(agent))
         except Exception as error:
-            await self._note(agent, AgentStatus.DELETING, f"it could not be deleted: {error}")
+            # Only our own words are shown; the log has all others.
+            known = isinstance(error, QuarterdeckError)
+            why = error.message if known else "Quarterdeck failed; its log has the reason"
+            why = self._fleet.crew.shown(why)
+            await self._note(agent, AgentStatus.DELETING, f"it could not be deleted: {why}")
             raise
         kept = f"its work is kept in {saved.branch or saved.folder!r}" if saved else None
         await self._note(agent, AgentStatus.DELETED, kept)

@@ -88,6 +88,10 @@ class Crew:
         """Count the agents that are at work, starting or ending."""
         return sum(1 for member in self._members.values() if member.job and not member.job.done())
 
+    def shown(self, text: str) -> str:
+        """Return a text as it may be shown to anybody."""
+        return self._parts.records.shown(text)
+
     def member(self, agent_id: str) -> Member | None:
         """Return an agent that is run here, or `None`."""
         return self._members.get(agent_id)
