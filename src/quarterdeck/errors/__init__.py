@@ -38,7 +38,6 @@
     + DaemonLost            SERVICE_UNAVAILABLE     6   503  it was gone before it had answered
     + CannotWrite           SERVICE_UNAVAILABLE     6   503  a place is full or may not be written
     + AgentElsewhere        SERVICE_UNAVAILABLE     6   503  the daemon that runs it is away
-    + CannotInterrupt       SERVICE_UNAVAILABLE     6   503  its runtime has no way to
     + WorkNotSaved          SERVICE_UNAVAILABLE     6   503  so its workspace was not removed
     + AgentNotInstalled     SERVICE_UNAVAILABLE     6   503  its program is not on this machine
     + InstallFailed         SERVICE_UNAVAILABLE     6   503  its program could not be fetched
@@ -58,7 +57,6 @@ from quarterdeck.errors.agents import (
     AgentFailed,
     AgentNotFound,
     AgentNotOnline,
-    CannotInterrupt,
     NoTaskRunning,
     QuestionClosed,
     QuestionNotFound,
@@ -123,7 +121,6 @@ __all__ = [
     "AgentNotOnline",
     "AlreadyDefined",
     "ArchiveAhead",
-    "CannotInterrupt",
     "CannotWrite",
     "Conflict",
     "DaemonFailed",

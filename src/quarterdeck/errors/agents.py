@@ -108,17 +108,6 @@ class AgentElsewhere(Unavailable):
         )
 
 
-class CannotInterrupt(Unavailable):
-    """The way to an agent has no means to stop what it does."""
-
-    def __init__(self, name: str, why: str) -> None:
-        super().__init__(
-            f"Agent {name!r} cannot be interrupted: {why}",
-            details={"agent_name": name, "reason": "no_interrupt"},
-            hint="restart_agent ends what it does",
-        )
-
-
 class AgentFailed(QuarterdeckError):
     """An agent did not start, or broke off; `why` is what it or its runtime said."""
 

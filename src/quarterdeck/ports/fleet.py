@@ -124,10 +124,6 @@ class QuestionRepository(ById[Question], Protocol):
         """Return the questions that wait for an answer, oldest first."""
         ...
 
-    def of(self, tx: Transaction, agent_id: str, limit: int) -> Sequence[Question]:
-        """Return questions of an agent, newest first."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Command:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Integer, bindparam, select
+from sqlalchemy import select
 
 from quarterdeck.domain.questions import Option, Question, QuestionState
 from quarterdeck.ports.store import Transaction
@@ -23,12 +23,6 @@ t = questions_table
 _OPTIONS = TypeAdapter(tuple[Option, ...])
 
 _OPEN = Statement(select(t).where(t.c.answered_at.is_(None)).order_by(t.c.id))
-_OF_AGENT = Statement(
-    select(t)
-    .where(t.c.agent_id == bindparam("of_agent"))
-    .order_by(t.c.id.desc())
-    .limit(bindparam("limit", type_=Integer))
-)
 
 
 class SqlQuestionRepository(ById[Question]):
@@ -40,11 +34,6 @@ class SqlQuestionRepository(ById[Question]):
     def open(self, tx: Transaction) -> Sequence[Question]:
         """Return the questions that wait for an answer, oldest first."""
         return self.many(tx, _OPEN, {})
-
-    def of(self, tx: Transaction, agent_id: str, limit: int) -> Sequence[Question]:
-        """Return questions of an agent, newest first."""
-        asked = {"of_agent": agent_id, "limit": limit}
-        return self.many(tx, _OF_AGENT, asked)
 
 
 def _stored(question: Question) -> dict[str, object]:

@@ -72,10 +72,6 @@ class QuestionDesk:
             return None  # it offers no way to say no, but to withdraw
         return await self._ask(asker, request)
 
-    def has_open(self, agent_id: str) -> bool:
-        """Say whether an agent waits for an answer."""
-        return bool(self._of_agent.get(agent_id))
-
     def answer(
         self, tx: Transaction, question_id: str, choose: Callable[[Question], Option], by: str
     ) -> Question:
